@@ -6,6 +6,7 @@ selects one row of the weights. `python -m benchmarks.training.tagger_training` 
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Sequence
 from functools import lru_cache
@@ -76,7 +77,7 @@ def _codes(text: str) -> tuple[int, int, int, int, int]:
 
 @lru_cache(maxsize=8192)
 def _packed(text: str) -> bytes:
-    return np.array(_codes(text), dtype=np.uint32).tobytes()
+    return struct.pack("=5I", *_codes(text))
 
 
 def fixed_rows(texts: Sequence[str]) -> NDArray[np.int64]:
@@ -101,15 +102,12 @@ def tag_rows(before: int, second: int, texts: Sequence[str], place: int) -> list
     """
     word, ending, *_ = _codes(texts[place])
     after = _codes(texts[place + 1] if place + 1 < len(texts) else _EDGE)[0]
-    return [*_rows_of_tags(before, second), *_rows_with_words(before, word, ending, after)]
+    codes = (word, ending, after)
+    return [*_rows_of_tags(before, second), *(_row(before, code, 102 + place) for place, code in enumerate(codes))]
 
 
 def _rows_of_tags(before: int, second: int) -> list[int]:
     return [_row(before, 0, 100), _row(before, second, 101)]
-
-
-def _rows_with_words(before: int, word: int, ending: int, after: int) -> tuple[int, int, int]:
-    return _row(before, word, 102), _row(before, ending, 103), _row(before, after, 104)
 
 
 def _row(one: int, other: int, place: int) -> int:
@@ -129,6 +127,7 @@ class Perceptron:
         self._classes = list(classes)
         self._codes = [tag_code(name) for name in classes]
         self._of_tags = lru_cache(4096)(self._sum_of_tags)
+        self._with_word = lru_cache(4096)(self._weights_of)
 
     @classmethod
     def load(cls, file: Path = MODEL) -> Perceptron:
@@ -158,8 +157,9 @@ class Perceptron:
                 score = fixed[place]
                 score += self._of_tags(before, second)
                 word, ending, *_ = codes[place]
-                for row in _rows_with_words(before, word, ending, codes[place + 1][0]):
-                    score += self._weights[row]
+                score += self._with_word(before, word, 102)
+                score += self._with_word(before, ending, 103)
+                score += self._with_word(before, codes[place + 1][0], 104)
                 best = int(score.argmax())
                 tag, code = self._classes[best], self._codes[best]
             found.append(tag)
@@ -170,3 +170,7 @@ class Perceptron:
         """Weights of the two features that depend on the two tags before a token alone."""
         total: NDArray[np.int32] = self._weights[_rows_of_tags(before, second)].sum(axis=0, dtype=np.int32)
         return total
+
+    def _weights_of(self, before: int, code: int, place: int) -> NDArray[np.int32]:
+        """Weights of a feature of the tag before a token and one of its words, as wide as their sum."""
+        return self._weights[_row(before, code, place)].astype(np.int32)

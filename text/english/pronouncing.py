@@ -58,6 +58,23 @@ class _Part:
         return self
 
 
+_Context = tuple[bool | None, bool]
+"""Fields of misaki's `TokenContext`: whether a vowel follows (None: a mark or nothing), and whether "to" does."""
+_UNKNOWN: Any = object()
+
+
+class _Watched:
+    """Context that notes whether the lexicon has read it."""
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+        self.read = False
+
+    def __getattr__(self, name: str) -> Any:
+        self.read = True
+        return getattr(self._context, name)
+
+
 class Pronouncer:
     """Pronounces tagged tokens. Not thread-safe."""
 
@@ -72,11 +89,12 @@ class Pronouncer:
         self._lexicon = lexicon
         self._fallback = fallback
         self._known = lru_cache(_RECENT)(self._look_up)
+        self._begin = lru_cache(_RECENT)(self._beginning)
         self._parts_of = lru_cache(_RECENT)(en.subtokenize)
 
     def pronounced(self, found: Sequence[Token], tags: Sequence[str]) -> list[SpokenToken]:
         spoken: list[SpokenToken] = []
-        context = self._en.TokenContext()
+        context: _Context = (None, False)
         shouted = len(found) > 2 and not any(any(map(str.islower, token.text)) for token in found)
         for parts in reversed(list(self._words(found, tags))):
             source = PhonemeSource.LEXICON
@@ -84,17 +102,17 @@ class Pronouncer:
                 phonemes, source, context = self._joined(parts, context)
             else:
                 part = parts[0]
-                part.text = self._as_word(
-                    part.text.lower() if shouted and part.text.lower() in _NO_INITIALS else part.text
-                )
-                known = self._known(
-                    part.text, part.tag, part.phonemes, part.currency, part.alias, *vars(context).values()
-                )
-                if known is None:
-                    phonemes, source = self._fallback(part.text)
-                    context = self._en.G2P.token_context(context, phonemes, part)
-                else:
-                    phonemes, context = known
+                if part.text.isupper():
+                    quiet = shouted and part.text.lower() in _NO_INITIALS
+                    part.text = part.text.lower() if quiet else self._as_word(part.text)
+                said = part.phonemes
+                if said is None:
+                    key = part.text, part.tag, part.currency, part.alias
+                    said, depends = self._known(*key)
+                    if depends:
+                        said, _ = self._known(*key, *context)
+                phonemes, source = (said, source) if said is not None else self._fallback(part.text)
+                context = self._before(context, phonemes, part)
             spoken.append(SpokenToken(parts[0].word, phonemes.replace("ɾ", "T").replace("ʔ", "t"), source))
         spoken.reverse()
         return spoken
@@ -139,14 +157,21 @@ class Pronouncer:
             yield open_word
 
     def _look_up(
-        self, text: str, tag: str, phonemes: str | None, currency: str | None, alias: str | None, *context: Any
-    ) -> tuple[str, Any] | None:
-        """Phonemes of a part that stands alone, and the context of the one before; None if the lexicon lacks it."""
-        following = self._en.TokenContext(*context)
-        part = _Part(text, tag, alias=alias, currency=currency)
-        if phonemes is None:
-            phonemes, _ = self._lexicon(part, following)
-        return None if phonemes is None else (phonemes, self._en.G2P.token_context(following, phonemes, part))
+        self, text: str, tag: str, currency: str | None, alias: str | None, *context: bool | None
+    ) -> tuple[str | None, bool]:
+        """Phonemes of a part that stands alone, None if the lexicon lacks it, and whether they depend on the context."""
+        following = _Watched(self._en.TokenContext(*context))
+        phonemes, _ = self._lexicon(_Part(text, tag, alias=alias, currency=currency), following)
+        return phonemes, following.read
+
+    def _before(self, context: _Context, phonemes: str, part: _Part) -> _Context:
+        """Context of the word before a part."""
+        vowel, to = self._begin(phonemes, part.text, part.tag)
+        return context[0] if vowel is _UNKNOWN else vowel, to
+
+    def _beginning(self, phonemes: str, text: str, tag: str) -> tuple[Any, bool]:
+        begun = self._en.G2P.token_context(self._en.TokenContext(_UNKNOWN), phonemes, _Part(text, tag))
+        return begun.future_vowel, begun.future_to
 
     def _as_word(self, text: str) -> str:
         """A word in capitals that no lexicon has, and that can be said, as a name: headings and shouting aren't
@@ -156,17 +181,17 @@ class Pronouncer:
             return text if text.lower() in self._lexicon.silvers else text.capitalize()
         return text
 
-    def _joined(self, parts: list[_Part], context: Any) -> tuple[str, PhonemeSource, Any]:
+    def _joined(self, parts: list[_Part], context: _Context) -> tuple[str, PhonemeSource, _Context]:
         """Phonemes of parts without a space between them, their source, and the context of the word before."""
         left, right = 0, len(parts)
         while left < right:
             whole = _merged(parts[left:right])
-            phonemes = None if whole is None else self._lexicon(whole, context)[0]
+            phonemes = None if whole is None else self._lexicon(whole, self._en.TokenContext(*context))[0]
             if phonemes is not None:
                 parts[left].phonemes = phonemes
                 for part in parts[left + 1 : right]:
                     part.phonemes = ""
-                context = self._en.G2P.token_context(context, phonemes, whole)
+                context = self._before(context, phonemes, whole)
                 left, right = 0, left
             elif left + 1 < right:
                 left += 1
