@@ -159,7 +159,7 @@ class Pronouncer:
     def _look_up(
         self, text: str, tag: str, currency: str | None, alias: str | None, *context: bool | None
     ) -> tuple[str | None, bool]:
-        """Phonemes of a part that stands alone, None if the lexicon lacks it, and whether they depend on the context."""
+        """Phonemes of a part that stands alone, None if the lexicon lacks it, and whether the context decides them."""
         following = _Watched(self._en.TokenContext(*context))
         phonemes, _ = self._lexicon(_Part(text, tag, alias=alias, currency=currency), following)
         return phonemes, following.read

@@ -237,7 +237,8 @@ class Dates:
             other = self._joins(line, after, 1) or self._joins(line, place - 1, -1)
             ahead = ahead or other > 12  # 21/7-1/9
             date = valid_date(2000, *(numbers[::-1] if ahead else numbers))
-            if not date and sign == "/" and (other or parts[1][0] == "0" or self._announced(line, place, padded)):
+            swapped = other or parts[1][0] == "0" or self._announced(line, place, padded)
+            if not date and sign == "/" and (swapped or (not self._plain and self._is_improper(line, place, *numbers))):
                 date = valid_date(2000, *(numbers if ahead else numbers[::-1]))  # ends 31/01
             if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign, other > 0)):
                 yield Classed(place, after, date._replace(year=0, day_first=british), cost)
@@ -272,6 +273,8 @@ class Dates:
         if cued or zero:
             return 0.5 - 0.1 * cued
         guessed = self._is_guessed(line, place, int(parts[0]), int(parts[1]), padded, spanned)
+        if not guessed and self._is_improper(line, place, int(parts[0]), int(parts[1])):
+            return 0.28
         return 0.5 - 0.15 * spanned if guessed else 0
 
     def _announced(self, line: Tokens, place: int, padded: bool) -> bool:
@@ -288,6 +291,18 @@ class Dates:
         named = place > 1 and line[place - 1].text.istitle() and (two <= 12 or not line[place - 1].gap) and not the
         likely = spanned or (one > 1 and (two in (7, 9, 11) or (two > 12 and two not in (16, 32, 64, 100))))
         return (spanned or not named) and ((padded and alone) or likely)
+
+    def _is_improper(self, line: Tokens, place: int, one: int, two: int) -> bool:
+        """True for more than a whole that no sum, rate or bet is about: your 10/2 letter, w/e 18/5."""
+        noun, before = line[place + 3], line[place - 1]
+        counted = noun.kind == "w" and (noun.fold[-1:] == "s" or noun.fold in self._cues["no_date"] or not noun.gap)
+        sums = not line.folds.isdisjoint(self._cues["no_date"]) or before.text.istitle() or noun.text in ("/", "-")
+        named = (
+            before.kind == "w"
+            and before.fold not in ("is", "was", "are")
+            and (before.gap or line[place - 2].text == "/")
+        )
+        return one > two > 0 and named and not (counted or sums or noun.kind == "d")
 
     def _joins(self, line: Tokens, place: int, step: int) -> int:
         """First number of the day and month beyond a dash or "to" at a place; 0 if there are none."""
