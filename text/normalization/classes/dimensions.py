@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from text.normalization.classes.cover import Classed, InWords, Parser
 from text.normalization.classes.fields import Coordinate, Elapsed, Height, Measure, Sides
@@ -27,10 +27,17 @@ class Dimensions:
     Args:
         ways: letters of the compass.
         after_feet: words after feet by their sign.
+        sides: words for letters after a side's number.
     """
 
-    def __init__(self, measures: Measures, ways: frozenset[str], after_feet: frozenset[str] = frozenset()) -> None:
-        self._measures, self._ways, self._after_feet = measures, ways, after_feet
+    def __init__(
+        self,
+        measures: Measures,
+        ways: frozenset[str],
+        after_feet: frozenset[str] = frozenset(),
+        sides: Mapping[str, str] = {},
+    ) -> None:
+        self._measures, self._ways, self._after_feet, self._side_words = measures, ways, after_feet, sides
         needs = TIMES.union("m" if measures.plain else ("ft", "-"), *_ANGLE)
         self.parser = Parser(SIGNS if measures.plain else frozenset("-−"), self.parse, needs=needs)
 
@@ -95,18 +102,11 @@ class Dimensions:
 
     def _sides(self, line: Tokens, place: int, first: Written) -> Iterator[Classed]:
         """Numbers with x between them, each perhaps with a unit."""
-        numbers, units, after = [first], list[str](), first.after
-        while True:
-            unit, end = self._measures.unit(line, after) if line[after].fold not in TIMES else ("", after)
-            units.append(unit)
-            after = end + (line.has(end, ".", glued=True) and line.has(end + 1, TIMES))
-            joined = line[after].fold in TIMES and line[after].gap == line[after + 1].gap
-            following = self._measures.number(line, after + 1) if joined and line[after + 1].kind == "d" else None
-            if following is None or len(numbers) == _MOST_SIDES:
-                break
-            numbers.append(following)
-            after = following.after
-        if len(numbers) < 2 or joined:
+        numbers, units, ways, after = self._chain(line, first, bool(self._side_words))
+        if ways and all(ways) and len(numbers) > 1:
+            yield Classed(place, after, Sides(tuple(numbers), tuple(units), ways=tuple(ways)), _COST - 0.1)
+        numbers, units, _, after = self._chain(line, first, False)
+        if len(numbers) < 2 or line[after].fold in TIMES:
             return
         sign, raised = line[first.after], line[numbers[-1].after].text in _RAISED
         spaced = sign.gap and sign.text == "×" and not self._measures.is_noun(line, numbers[-1].after)
@@ -124,6 +124,45 @@ class Dimensions:
                 found = Sides(tuple(numbers), named, singular=self._measures.is_noun(line, after + 1))
                 yield Classed(place, after + 1, found, _COST)
             yield Classed(place, after, Sides(tuple(numbers)), 0.5)
+
+    def _chain(self, line: Tokens, first: Written, lettered: bool) -> tuple[list[Written], list[str], list[str], int]:
+        """Numbers with x between them, their units, letters of their sides, and the place after them."""
+        numbers, units, ways, after = [first], list[str](), list[str](), first.after
+        while True:
+            way, end = self._side(line, after) if lettered else ("", after)
+            unit = (
+                "in"
+                if lettered and end in line.inches_at
+                else "ft"
+                if lettered and line.has(end, _FEET, glued=True)
+                else ""
+            )
+            unit, end = (
+                (unit, end + 1)
+                if unit
+                else self._measures.unit(line, end)
+                if line[end].fold not in TIMES
+                else ("", end)
+            )
+            way, end = (way, end) if way or not lettered else self._side(line, end)
+            units.append(unit)
+            ways.append(way)
+            after = end + (line.has(end, ".", glued=True) and line.has(end + 1, TIMES))
+            joined = line[after].fold in TIMES and line[after].gap == line[after + 1].gap
+            following = self._measures.number(line, after + 1) if joined and line[after + 1].kind == "d" else None
+            if following is None or len(numbers) == _MOST_SIDES:
+                return numbers, units, ways, after
+            numbers.append(following)
+            after = following.after
+
+    def _side(self, line: Tokens, place: int) -> tuple[str, int]:
+        """Word for a letter that names a side (45W x 30D, 24" H, 9" (W)), and the place after it; "" for none."""
+        closed = line.has(place, "(") and line.has(place + 2, ")", glued=True)
+        token, after = line[place + closed], place + 1 + 2 * closed
+        lettered = token.text.isupper() or line[place - 1].kind != "d"
+        way = self._side_words.get(token.fold, "") if len(token.text) == 1 and lettered else ""
+        ends = closed or line[after].gap or line[after].fold in TIMES or line[after].kind == "s"
+        return (way, after) if way and ends else ("", place)
 
     def _span(self, line: Tokens, place: int, first: Written) -> Iterator[Classed]:
         """Span between two units: 45 Hz–20 kHz."""

@@ -58,6 +58,8 @@ class Sides(NamedTuple):
     units: tuple[str, ...] = ()
     singular: bool = False
     joint: str = "by"
+    ways: tuple[str, ...] = ()
+    """Wide, high or deep for each number; "" for none."""
 
 
 class Multiple(NamedTuple):

@@ -188,6 +188,7 @@ def _sides(sides: fields.Sides, british: bool) -> str:
         elif unit:
             said += f" {spelled(UNITS[unit][not sides.singular], british)}"
         words.append(said)
+    words = [f"{each} {way}".rstrip() for each, way in zip(words, sides.ways or repeat(""), strict=False)]
     return f" {sides.joint} ".join(words)
 
 
