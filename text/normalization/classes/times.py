@@ -29,15 +29,15 @@ class Times:
     Args:
         named: hours of times that have a name: noon.
         cues: lists of words. `hours` stand after the hour in place of a colon (14h30), `oclock` after the time,
-            `dotted_times` before a time with a point, `timetables` in its sentence, `exact` before a full hour that is
-            said to be exact; `before_hours` before an hour with a letter for its half (at 5p), `packed` after 1130.
+            `dotted_times` before a time with a point, or `before_times` and `occasions` or `timetables` in the line,
+            `exact` before an hour that is exact, `before_hours` before one with a letter (at 5p), `packed` after 1130.
         halves: a.m. and p.m. are written.
     """
 
     def __init__(self, named: Mapping[str, int], cues: WordLists, halves: bool) -> None:
         self._named = {name: Clock(hours, form="word") for name, hours in named.items()}
         self._cues, self._hours, self._halves = cues, cues["hours"], halves
-        listed = ("before_hours", "dotted_times", "hours", "military", "oclock", "services")
+        listed = ("before_times", "dotted_times", "hours", "military", "oclock", "services")
         needs = _HALVES.union((":", "to", "z", "l"), DASHES, named, *(cues[name] for name in listed))
         self.parser = Parser(frozenset(named), self.parse, needs=needs, bare=Parser(frozenset(named), self.parse))
 
@@ -142,9 +142,9 @@ class Times:
             yield Classed(place, after, MilitaryTime(clock.hours, clock.minutes), 0.3)  # 06:00 hrs
         called = line.has(place - 1, self._cues["the"]) and line.has(after, self._cues["to_places"])
         called = called and line[after + 1].text.istitle()  # the 3.40 at Kempton
-        timed = full and clock.minutes % 5 == 0 and line.folds.isdisjoint(self._cues["prices"])
+        timed = line[place - 1].fold in self._cues["before_times"] and line.folds.isdisjoint(self._cues["prices"])
         called |= line.has(after, self._cues["services"]) and line[after].gap and not self._hours
-        called |= timed and any(fold[-3:] == "day" != fold[2:] for fold in line.folds)  # by 21.00 on Monday, not today
+        called |= timed and clock.minutes % 5 == 0 and not line.folds.isdisjoint(self._cues["occasions"])
         listed = not line.folds.isdisjoint(self._cues["timetables"]) and not line[after].text[1:].islower()
         cued = line[place - 1].fold in self._cues["dotted_times"] or (listed and not line.has(after, "€$£%°"))
         dotted = clock.form == "point" and (called or clock.named or cued)
