@@ -79,6 +79,7 @@ class WithNames(Mapping[str, Said]):
         """
         self._words = words
         self._language = language
+        self._names, self._heteronyms, self._otherwise = names(), _heteronyms(), _otherwise()
         self._said: dict[str, Said] = {}
 
     def __getitem__(self, word: str) -> Said:
@@ -88,28 +89,28 @@ class WithNames(Mapping[str, Said]):
         return found
 
     def get(self, word: str, default: Any = None) -> Any:
-        if word.istitle() and word.lower() in _heteronyms() and word not in names():
-            word = word.lower()
-        if word in names() or word in _heteronyms():
+        if word in self._names or word in self._heteronyms:
             return self._name(word)
+        if word.istitle() and word.lower() in self._heteronyms:
+            return self._name(word.lower())
         if (found := self._words.get(word)) is not None:
             return found
-        name = _otherwise().get(word)
+        name = self._otherwise.get(word)
         return default if name is None else self._name(name)
 
     def __contains__(self, word: object) -> bool:
-        return word in names() or word in _heteronyms() or word in self._words or word in _otherwise()
+        return word in self._names or word in self._heteronyms or word in self._words or word in self._otherwise
 
     def __iter__(self) -> Iterator[str]:
         yield from self._words
-        yield from (word for word in names() if word not in self._words)
+        yield from (word for word in self._names if word not in self._words)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def _name(self, word: str) -> Said:
         if word not in self._said:
-            ipa, part, other = _heteronyms().get(word) or (names()[word], "", "")
+            ipa, part, other = self._heteronyms.get(word) or (self._names[word], "", "")
             said = in_dialect(ipa, self._language)
             self._said[word] = {"DEFAULT": said, part: in_dialect(other, self._language)} if part else said
         return self._said[word]

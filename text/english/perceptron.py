@@ -102,12 +102,15 @@ def tag_rows(before: int, second: int, texts: Sequence[str], place: int) -> list
     """
     word, ending, *_ = _codes(texts[place])
     after = _codes(texts[place + 1] if place + 1 < len(texts) else _EDGE)[0]
-    codes = (word, ending, after)
-    return [*_rows_of_tags(before, second), *(_row(before, code, 102 + place) for place, code in enumerate(codes))]
+    return [*_rows_of_tags(before, second), *_rows_with_words(before, word, ending, after)]
 
 
 def _rows_of_tags(before: int, second: int) -> list[int]:
     return [_row(before, 0, 100), _row(before, second, 101)]
+
+
+def _rows_with_words(before: int, word: int, ending: int, after: int) -> tuple[int, int, int]:
+    return _row(before, word, 102), _row(before, ending, 103), _row(before, after, 104)
 
 
 def _row(one: int, other: int, place: int) -> int:
@@ -127,7 +130,6 @@ class Perceptron:
         self._classes = list(classes)
         self._codes = [tag_code(name) for name in classes]
         self._of_tags = lru_cache(4096)(self._sum_of_tags)
-        self._with_word = lru_cache(4096)(self._weights_of)
 
     @classmethod
     def load(cls, file: Path = MODEL) -> Perceptron:
@@ -157,9 +159,8 @@ class Perceptron:
                 score = fixed[place]
                 score += self._of_tags(before, second)
                 word, ending, *_ = codes[place]
-                score += self._with_word(before, word, 102)
-                score += self._with_word(before, ending, 103)
-                score += self._with_word(before, codes[place + 1][0], 104)
+                for row in _rows_with_words(before, word, ending, codes[place + 1][0]):
+                    score += self._weights[row]
                 best = int(score.argmax())
                 tag, code = self._classes[best], self._codes[best]
             found.append(tag)
@@ -170,7 +171,3 @@ class Perceptron:
         """Weights of the two features that depend on the two tags before a token alone."""
         total: NDArray[np.int32] = self._weights[_rows_of_tags(before, second)].sum(axis=0, dtype=np.int32)
         return total
-
-    def _weights_of(self, before: int, code: int, place: int) -> NDArray[np.int32]:
-        """Weights of a feature of the tag before a token and one of its words, as wide as their sum."""
-        return self._weights[_row(before, code, place)].astype(np.int32)

@@ -187,7 +187,7 @@ class Pronouncer:
         while left < right:
             whole = _merged(parts[left:right])
             phonemes = None if whole is None else self._lexicon(whole, self._en.TokenContext(*context))[0]
-            if phonemes is not None:
+            if whole is not None and phonemes is not None:
                 parts[left].phonemes = phonemes
                 for part in parts[left + 1 : right]:
                     part.phonemes = ""

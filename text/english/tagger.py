@@ -127,6 +127,7 @@ _FINITE = ("VB", "VBP", "VBZ", "VBD", "MD")
 _CLAUSE_ENDS = ("WDT", "WP", "WRB", ",", ":", ";")
 _COMPLEMENTS = ("DT", "PRP", "PRP$", "TO", "RB", "NN", "NNS", "NNP", "CD", "JJ")
 _BEFORE_NOUNS = frozenset(("a", "an", "the", "every", "another", "this")) | known.POSSESSIVES - {"her"}
+_BEFORE_VERBS = frozenset(("never", "rarely", "seldom", "cannot", "can't", "don't", "won't"))
 _ANYBODY = frozenset(("anyone", "anybody", "someone", "somebody", "everyone", "everybody", "nobody"))
 _PEOPLE = frozenset(("police", "people", "men", "women", "children"))
 _NOT_AFTER_THAT = frozenset(("NNS", "PRP", "DT", "PRP$", "EX"))
@@ -216,7 +217,7 @@ class _Sentence:
             return self._demonstrative_or_conjunction(place, tag)
         if tag in ("NN", "NNP") and self._is_verb_after_all(place, word):
             tag = "VB"
-        elif tag in ("VB", "JJ") and word in self._ambiguous and self._neighbour(place - 1) in _BEFORE_NOUNS:
+        elif tag in ("VB", "JJ") and self._neighbour(place - 1) in _BEFORE_NOUNS and word in self._ambiguous:
             tag = "NN" if word not in RULES else tag
         return RULES[word](self._context(place, tag)) if word in RULES else tag
 
@@ -245,10 +246,9 @@ class _Sentence:
     def _is_verb_after_all(self, place: int, word: str) -> bool:
         """True for a noun by the general rules that its neighbours show to be a verb ("never graduate", "would anyone
         object")."""
-        if word not in self._ambiguous or place == 0:
-            return False
-        asked = self._lower[place - 1] in _ANYBODY and not self._all.isdisjoint(known.DO | known.MODALS)
-        return asked or self._lower[place - 1] in ("never", "rarely", "seldom", "cannot", "can't", "don't", "won't")
+        before = self._lower[place - 1] if place else ""
+        asked = before in _ANYBODY and not self._all.isdisjoint(known.DO | known.MODALS)
+        return (asked or before in _BEFORE_VERBS) and word in self._ambiguous
 
     def _demonstrative_or_conjunction(self, place: int, tag: str) -> str:
         """Tag of "that", DT (stressed) for the demonstrative, else that of the perceptron, or IN."""

@@ -152,7 +152,8 @@ _NO_NICKS = word_list(table("all", "html")["no_nicks"])
 def cleared(text: str) -> str:
     """A sanitised text of the same length, in which layout's signs are spaces or fillers."""
     text = _WESTERN_MARK.sub(lambda mark: mark[0].translate(_WIDE_MARKS), text)
-    if not ("{" in text or "@@ -" in text or "\n+-" in text or _NEEDED.search(text) or _HEAD.search(text)):
+    head = _HEAD.search if "\n" in text else _HEAD.match
+    if not ("{" in text or "@@ -" in text or "\n+-" in text or _NEEDED.search(text) or head(text)):
         return text
     text = _IN_SMALL_CAPITALS.sub(lambda word: word[0].translate(_SMALL_CAPITALS), text)
     frames = len(_FRAMES.findall(text))

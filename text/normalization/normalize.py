@@ -137,7 +137,7 @@ def _chunk(
             position += len(sentence)
             continue
         said = draft.rewritten()
-        spoken = []
+        spoken: list[NormalizedWord] = []
         for word in _WORD.finditer(said.text):
             start, end = said.origin(*word.span())
             spoken.append(NormalizedWord(word[0], *words.around(*written.origin(position + start, position + end))))
@@ -148,23 +148,23 @@ def _chunk(
 
 class _Words:
     def __init__(self, text: str, offset: int) -> None:
-        self._text = text
+        new = tuple.__new__  # without the call that a named tuple's own makes
         self._offset = offset
-        self._spans = [match.span() for match in _WORD.finditer(text)]
-        self._starts = [start for start, _ in self._spans]
-        self._ends = dict(self._spans)
+        self._words: list[NormalizedWord] = [
+            new(NormalizedWord, (match[0], match.start() + offset, match.end() + offset))
+            for match in _WORD.finditer(text)
+        ]
+        self._starts = [word[1] - offset for word in self._words]
 
     def whole(self, start: int, end: int) -> tuple[NormalizedWord, ...]:
         """Words between two places, as written; none if one of the places is inside a word."""
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
-        if first == last or self._spans[last - 1][1] > end or (first and self._spans[first - 1][1] > start):
+        beyond = first == last or self._words[last - 1].end > end + self._offset
+        if beyond or (first and self._words[first - 1].end > start + self._offset):
             return ()
-        spans, offset = self._spans[first:last], self._offset
-        return tuple(NormalizedWord(self._text[start:end], offset + start, offset + end) for start, end in spans)
+        return tuple(self._words[first:last])
 
     def around(self, start: int, end: int) -> tuple[int, int]:
-        if self._ends.get(start) == end:
-            return self._offset + start, self._offset + end
         first = max(0, bisect_right(self._starts, start) - 1)
-        last = max(first, bisect_right(self._starts, max(start, end - 1)) - 1)
-        return self._offset + self._spans[first][0], self._offset + self._spans[last][1]
+        last = max(first, bisect_left(self._starts, max(start + 1, end), first) - 1)
+        return self._words[first].start, self._words[last].end

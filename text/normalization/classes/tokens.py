@@ -12,8 +12,9 @@ from text.normalization.draft import GAP, MASK
 _RAISED = "⁰¹²³⁴-⁹₀-₉½⅓⅔¼¾⅕-⅞⅑⅒ºª"
 _MARKS = r"\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
 """Marks that belong to the letter before them; Hindi writes most vowels so."""
+_LETTER = rf"[^\W\d_{MASK}{_RAISED}]"
 _TOKEN = re.compile(
-    rf"(?P<d>\d+)|(?P<m>[{MASK}{GAP}]+)|(?P<w>(?!Ø\d)[^\W\d_{MASK}{_RAISED}](?>(?:[^\W\d_{MASK}{_RAISED}]|[{_MARKS}])*))|(?P<s>(?<=\w)--(?=[\w$£€])|(?<=\d)''(?![^\W\d])|\S)"
+    rf"(?P<d>\d+)|(?P<m>[{MASK}{GAP}]+)|(?P<w>(?!Ø\d){_LETTER}++(?>(?:[{_MARKS}]++{_LETTER}*+)*))|(?P<s>(?<=\w)--(?=[\w$£€])|(?<=\d)''(?![^\W\d])|\S)"
 )
 TEXTS = re.compile(
     _TOKEN.pattern.replace("(?P<d>", "(?:").replace("(?P<m>", "(?:").replace("(?P<w>", "(?:").replace("(?P<s>", "(?:")

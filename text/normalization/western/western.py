@@ -264,7 +264,7 @@ class Western:
     def rules(self) -> tuple[Rule, ...]:
         say = self._locale
         return (
-            Rule("web_addresses", self._web, re.compile(r"[@#]|[\w-]\.[\w-]|://")),
+            Rule("web_addresses", self._web, re.compile(r"[@#]|\.(?<=[\w-]\.)[\w-]|://")),
             Rule("codes", self._codes, self._spelled),
             Rule("chemistry", lambda draft: chemistry(draft, say.cardinal, say.signs, say.spelled), CHEMISTRY),
             Rule("classes", self.classes.rewrite, re.compile("")),
@@ -288,8 +288,8 @@ class Western:
         draft.replace(_PAUSE, _pause, "/>")
         draft.replace(_BOTH, lambda match: f"{match[1]}o{match[2]}", "@")
         draft.replace(_TIMES, lambda match: f" {self._signs['×']} ", "xX*")
-        draft.replace(_POWER, lambda match: f" {self._signs.get(match[0], '')}")
-        draft.replace(_EXPONENT, self._exponent)
+        draft.replace(_POWER, lambda match: f" {self._signs.get(match[0], '')}", "²³")
+        draft.replace(_EXPONENT, self._exponent, "^⁻⁰¹⁴⁵⁶⁷⁸⁹²³")
         draft.replace(_LESS, lambda match: f" {self._signs['−']} ", "-−–")
         draft.replace(_MINUS, lambda match: f"{self._signs['−']} ", "-−")
         draft.replace(_SIGN, self._sign, f"+=<>~{_ALWAYS}")
