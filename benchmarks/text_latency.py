@@ -12,6 +12,7 @@ of espeak-ng's helper processes isn't counted, nor is the time to load the langu
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import subprocess
 import sys
@@ -37,6 +38,9 @@ def measure() -> None:
     language, sentences = json.load(sys.stdin)
     normalised = pronounced = 0.0
     for number, sentence in enumerate(sentences):
+        if number == _WARM_UP:
+            gc.collect()
+            gc.freeze()  # as fronts do; else it's chance whether a collection of all that is loaded falls in between
         begun = time.process_time()
         read = normalize(sentence, language, settings)
         between = time.process_time()

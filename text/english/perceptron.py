@@ -6,6 +6,7 @@ selects one row of the weights. `python -m benchmarks.training.tagger_training` 
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ BITS = 17
 """Binary digits of a feature's hash; the weights have 2**17 rows."""
 
 MODEL = Path(__file__).with_name("perceptron.npz")
+
+_DIGIT = re.compile(r"\d")
 
 _EDGE = ""
 """Text of the places before a sentence's first token and after its last one."""
@@ -66,7 +69,7 @@ def tag_code(tag: str) -> int:
 @lru_cache(maxsize=8192)
 def _codes(text: str) -> tuple[int, int, int, int, int]:
     """Hashes of a token: lower-case word, endings of three and two letters, first letter with shape, shape."""
-    lower = "".join("0" if c.isdecimal() else c for c in text.lower().replace("’", "'"))
+    lower = _DIGIT.sub("0", text.lower().replace("’", "'"))
     if text.isupper() and len(text) > 1:
         shape = "U"
     else:

@@ -90,6 +90,7 @@ class Pronouncer:
         self._fallback = fallback
         self._known = lru_cache(_RECENT)(self._look_up)
         self._begin = lru_cache(_RECENT)(self._beginning)
+        self._together = lru_cache(_RECENT)(self._joined)
         self._parts_of = lru_cache(_RECENT)(en.subtokenize)
 
     def pronounced(self, found: Sequence[Token], tags: Sequence[str]) -> list[SpokenToken]:
@@ -97,11 +98,10 @@ class Pronouncer:
         context: _Context = (None, False)
         shouted = len(found) > 2 and not any(any(map(str.islower, token.text)) for token in found)
         for parts in reversed(list(self._words(found, tags))):
-            source = PhonemeSource.LEXICON
+            part = parts[0]
             if len(parts) > 1:
-                phonemes, source, context = self._joined(parts, context)
+                said, context = self._together(tuple((p.text, p.tag, p.currency, p.is_head) for p in parts), context)
             else:
-                part = parts[0]
                 if part.text.isupper():
                     quiet = shouted and part.text.lower() in _NO_INITIALS
                     part.text = part.text.lower() if quiet else self._as_word(part.text)
@@ -111,7 +111,10 @@ class Pronouncer:
                     said, depends = self._known(*key)
                     if depends:
                         said, _ = self._known(*key, *context)
-                phonemes, source = (said, source) if said is not None else self._fallback(part.text)
+            phonemes, source = said, PhonemeSource.LEXICON
+            if phonemes is None:
+                phonemes, source = self._fallback("".join(part.text for part in parts))
+            if len(parts) == 1:
                 context = self._before(context, phonemes, part)
             spoken.append(SpokenToken(parts[0].word, phonemes.replace("ɾ", "T").replace("ʔ", "t"), source))
         spoken.reverse()
@@ -181,8 +184,15 @@ class Pronouncer:
             return text if text.lower() in self._lexicon.silvers else text.capitalize()
         return text
 
-    def _joined(self, parts: list[_Part], context: _Context) -> tuple[str, PhonemeSource, _Context]:
-        """Phonemes of parts without a space between them, their source, and the context of the word before."""
+    def _joined(
+        self, written: tuple[tuple[str, str, str | None, bool], ...], context: _Context
+    ) -> tuple[str | None, _Context]:
+        """Phonemes of parts without a space between them, None if one is unknown, and the context of the word before.
+
+        Args:
+            written: text, tag, currency and `is_head` of each part.
+        """
+        parts = [_Part(text, tag, currency=currency, is_head=head) for text, tag, currency, head in written]
         left, right = 0, len(parts)
         while left < right:
             whole = _merged(parts[left:right])
@@ -198,9 +208,9 @@ class Pronouncer:
             else:
                 left, right = 0, right - 1
                 if not self._en.SUBTOKEN_JUNKS.issuperset(parts[right].text):
-                    return *self._fallback("".join(part.text for part in parts)), context
+                    return None, context
                 parts[right].phonemes = ""
-        return self._in_one_stress(parts), PhonemeSource.LEXICON, context
+        return self._in_one_stress(parts), context
 
     def _in_one_stress(self, parts: list[_Part]) -> str:
         """Phonemes of all parts: with spaces if they are of several kinds, else with fewer primary stresses."""

@@ -98,7 +98,7 @@ def tokens(words: list[str]) -> Iterator[Token]:
 
 
 def _word(word: str, following: str) -> Iterator[Token]:
-    if _ADDRESS.search(word):
+    if ("." in word[:-1] or ":" in word or "@" in word) and _ADDRESS.search(word):
         edges = _EDGES.fullmatch(word)
         start, stop = edges.span(1) if edges else (0, len(word))
         if _ADDRESS.match(word, start):
