@@ -238,10 +238,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         alone = alone or (stop < begin + 24 and _INGREDIENT.fullmatch(stretch, begin, stop) is not None)
         if alone and following.lower() not in words("en", "sentence_starters"):
             return True  # "2 tbsp. EVOO"
-    if lower in ("ft", "min") and not before[-1:].isdecimal():
-        return lower == "ft" or following.lower() not in words(
-            "en", "sentence_starters"
-        )  # "Rihanna ft. Drake", "Min. Android 8"
+    if lower in ("ft", "min") and not before[-1:].isdecimal():  # "Rihanna ft. Drake", "Min. Android 8"
+        return lower == "ft" or following.lower() not in words("en", "sentence_starters")
     if lower.endswith(("a.m", "p.m")) and _SPAN.match(stretch, stop):
         return True  # "9 a.m. - 5 p.m."
     if lower in ("a.m", "p.m") and following.lower() in _TITLES:
