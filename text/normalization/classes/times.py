@@ -140,11 +140,11 @@ class Times:
                 yield Classed(place, end, TimeSpan(clock, last), 0.3)
         if colon and not clock.half and line.has(after, self._cues["military"]):
             yield Classed(place, after, MilitaryTime(clock.hours, clock.minutes), 0.3)  # 06:00 hrs
-        called = line.has(place - 1, self._cues["the"]) and line.has(after, self._cues["to_places"])
-        called = called and line[after + 1].text.istitle()  # the 3.40 at Kempton
+        joint = line.has(after, self._cues["to_places"])  # the 3.40 at Kempton, the 08.52 Hull
+        called = line.has(place - 1, self._cues["the"]) and (joint or zero) and line[after + joint].text.istitle()
         timed = line[place - 1].fold in self._cues["before_times"] and line.folds.isdisjoint(self._cues["prices"])
         called |= line.has(after, self._cues["services"]) and line[after].gap and not self._hours
-        called |= timed and clock.minutes % 5 == 0 and not line.folds.isdisjoint(self._cues["occasions"])
+        called |= timed and (zero or clock.minutes % 5 == 0) and not line.folds.isdisjoint(self._cues["occasions"])
         listed = not line.folds.isdisjoint(self._cues["timetables"]) and not line[after].text[1:].islower()
         cued = line[place - 1].fold in self._cues["dotted_times"] or (listed and not line.has(after, "€$£%°"))
         dotted = clock.form == "point" and (called or clock.named or cued)
