@@ -221,7 +221,7 @@ class Forms:
         if not number or number[0] == "." or wrong:
             return "", place, False
         if name == "t":
-            hours, _, minutes = number.partition(".")
+            hours, minutes = str(int(number.partition(".")[0])), number.partition(".")[2]
             if len(minutes) != 2 or int(hours) > 23 or int(minutes) > 59:
                 return "", place, False
             said = self._number(minutes, british) if minutes[0] != "0" else f"oh {self._number(minutes[1], british)}"
