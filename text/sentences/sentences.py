@@ -232,12 +232,14 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     if way or abbreviations.in_form(f"{before} {word}. {following}", language):
         return True  # "12 mi. NW", "Fed. R. Civ. P."
     unit = lower.rpartition("/")[2]
-    if (after_number or unit != lower) and unit in abbreviations.STOPPED_UNITS and language == "en":
+    measured = after_number or unit != lower or before.lower() in ("fl.", "sq.", "cu.")
+    if measured and unit in abbreviations.STOPPED_UNITS and language == "en":
         alone = stretch.startswith("(", stop + 2) or (following.isupper() and len(following) > 1)  # 12 oz. (340 g)
         begin = stretch.rfind(";", 0, stop) + 1
         alone = alone or (stop < begin + 24 and _INGREDIENT.fullmatch(stretch, begin, stop) is not None)
+        alone = alone or following.lower() in words("en", "ingredients")
         if alone and following.lower() not in words("en", "sentence_starters"):
-            return True  # "2 tbsp. EVOO"
+            return True  # "2 tbsp. EVOO", "1 lb. Brussels sprouts"
     if lower in ("ft", "min") and not before[-1:].isdecimal():  # "Rihanna ft. Drake", "Min. Android 8"
         return lower == "ft" or following.lower() not in words("en", "sentence_starters")
     if lower.endswith(("a.m", "p.m")) and _SPAN.match(stretch, stop):

@@ -257,7 +257,7 @@ class Measures:
         token = line[place + 1]
         if token.kind == "d" and (number := self.number(line, place + 1)):
             per, end = self.unit(line, number.after)
-            unit = self.unit(line, place - 1)[0]
+            unit = self.unit(line, place - 1 - (line[place - 1].text == "."))[0]
             same = unit == per or any(kind.issuperset((unit, per)) for kind in _KINDS)  # 450 kJ/108 kcal
             if per[:1].isalpha() and not same and (self.plain or per.lower() in _PORTIONS):
                 return per, "", number.number, end

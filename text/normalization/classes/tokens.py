@@ -128,8 +128,9 @@ class Tokens:
             return False
         if place in self._between_spans:
             return True
-        counted = self[place - 2].kind == "d" or self[place - 2].text in _CLOSE or self[place - 2].fold == "fl"
-        if token.text == "/" and counted and self[place - 1].kind == "w":
+        word = place - 1 - (self[place - 1].text == "." and token.text == "/")  # 8 oz./226g
+        counted = self[word - 1].kind == "d" or self[word - 1].text in _CLOSE or self[word - 1].fold == "fl"
+        if token.text == "/" and counted and self[word].kind == "w":
             return True
         return not (token.text in _INNER and not after.gap and after.kind in ("d", "m"))
 
