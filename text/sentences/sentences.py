@@ -210,7 +210,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     if (
         following[0].isdecimal()
         or _ROMAN.fullmatch(following)
-        or (word.istitle() and language == "en" and _ONE.match(stretch, stop))
+        or (language == "en" and _ONE.match(stretch, stop))
         or _LABEL.match(stretch, stop)
         or (following in MONTH_NAMES and lower != "no")  # exp. May '26
         or (len(following) == 1 and following not in "ÈÀ" and language != "en")  # no label: È, À are words
@@ -254,7 +254,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         return lower not in words("en", "short_answers")
     if language == "en" and _is_cut(stretch, stop, word, before, following):
         return True
-    listed = before[:1].isupper() or before[-1:] in (")", ";")
+    listed = before[:1].isupper() or before[-1:] in (")", ";", ",")
     if language == "en" and listed and len(word) == 1 and word.islower() and word not in "aio":
         return following[0].isupper() and following.lower() not in words("en", "sentence_starters")
     if lower in abbreviations.LAST_OR_NOT and goes_on:
