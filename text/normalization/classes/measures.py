@@ -279,6 +279,9 @@ class Measures:
         named = following.text == "." and not (following.gap or line.last(end))  # 123 N. Main St.
         if len(symbol) == 1 and symbol.isupper() and (named or formula or self._tallied(line)):
             return False  # 1 N NaOH; 13 V, 9 N, 7 D
+        course = line[place - 1].text.isupper() and 2 < len(line[place - 1].text) < 5 and len(first.number) == 3
+        if symbol == "L" and not gap and course:
+            return False  # BIO 110L
         paired = len(symbol) == 1 and written.isupper() and following.text == "/" and line[end + 1].kind == "d"
         other = line[place - 2]
         lettered = line[place - 1].text == "/" and line[place - 3].kind == "d" and not other.gap
