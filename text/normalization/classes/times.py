@@ -138,8 +138,9 @@ class Times:
                 "word" in forms and (halves or colon or (forms[0] == "bare" and not last.hours % 12))
             ):
                 yield Classed(place, end, TimeSpan(clock, last), 0.3)
-        if colon and not clock.half and line.has(after, self._cues["military"]):
-            yield Classed(place, after, MilitaryTime(clock.hours, clock.minutes), 0.3)  # 06:00 hrs
+        zulu = colon and line[after].text == "Z" and not line[after].gap  # 06:00Z, as 06:00 hrs
+        if colon and not clock.half and (zulu or line.has(after, self._cues["military"])):
+            yield Classed(place, after + zulu, MilitaryTime(clock.hours, clock.minutes, "Zulu" * zulu), 0.3)
         joint = line.has(after, self._cues["to_places"])  # the 3.40 at Kempton, the 08.52 Hull
         called = line.has(place - 1, self._cues["the"]) and (joint or zero) and line[after + joint].text.istitle()
         timed = line[place - 1].fold in self._cues["before_times"] and line.folds.isdisjoint(self._cues["prices"])
