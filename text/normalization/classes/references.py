@@ -140,16 +140,15 @@ class LabelledNumbers:
         while len(labels) < 7:
             joint, start = self._joint(line, end, name.casefold() == "section")
             label, last = self._label(line, start, small, first=False) if joint else ("", end)
-            if not label or (joint == "," and len(label) > len(labels[0])):
+            other = len(label) > len(labels[0]) or label.isdecimal() > labels[0].isdecimal()  # Room 4B, 1-2 pm
+            if not label or (joint == "," and other):
                 break
             labels += [joint, label]
             end = last
-        plain = len(labels) == 1 and labels[0].isdecimal() and token.text != "("
-        if plain and (not stopped or word.fold in self._abbreviated):
-            return
-        if plain:
-            end = after
-            labels = []
+        if len(labels) == 1 and labels[0].isdecimal() and token.text != "(":
+            if not stopped or word.fold in self._abbreviated:
+                return
+            end, labels = after, []
         yield Classed(place, end, Labelled(name, tuple(labels)), _COST)
 
     def _flight(self, line: Tokens, place: int) -> Iterator[Classed]:
