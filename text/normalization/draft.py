@@ -45,13 +45,12 @@ class Rewritten:
         if self.verbatim:
             return start, end
         first = bisect_right(self._starts, start) - 1
-        last = bisect_right(self._starts, end - 1) - 1
-        origin_start, origin_end = self._pieces[first].start, self._pieces[last].end
-        if self._pieces[first].verbatim:
-            origin_start += start - self._starts[first]
-        if self._pieces[last].verbatim:
-            origin_end = self._pieces[last].start + end - self._starts[last]
-        return origin_start, origin_end
+        piece, begin = self._pieces[first], self._starts[first]
+        origin = piece.start + start - begin if piece.verbatim else piece.start
+        if end - begin > len(piece.said):
+            last = bisect_right(self._starts, end - 1) - 1
+            piece, begin = self._pieces[last], self._starts[last]
+        return origin, piece.start + end - begin if piece.verbatim else piece.end
 
 
 MASK = "\ufdd0"

@@ -23,6 +23,8 @@ from text.normalization.settings import Normalization
 from text.sentences.sentences import chunks, sentences
 
 _WORD = re.compile(r"\S+")
+_new = tuple.__new__
+"""Makes a named tuple without the call that its own constructor makes."""
 
 Keeps = Callable[[str, int, int], Sequence[tuple[int, int]]]
 """Callback for a word and its span of the text that returns the spans within the word that are read as written."""
@@ -140,7 +142,8 @@ def _chunk(
         spoken: list[NormalizedWord] = []
         for word in _WORD.finditer(said.text):
             start, end = said.origin(*word.span())
-            spoken.append(NormalizedWord(word[0], *words.around(*written.origin(position + start, position + end))))
+            origin = written.origin(position + start, position + end)
+            spoken.append(_new(NormalizedWord, (word[0], *words.around(*origin))))
         if spoken:
             yield Normalized(tuple(spoken))
         position += len(sentence)
@@ -148,10 +151,9 @@ def _chunk(
 
 class _Words:
     def __init__(self, text: str, offset: int) -> None:
-        new = tuple.__new__  # without the call that a named tuple's own makes
         self._offset = offset
         self._words: list[NormalizedWord] = [
-            new(NormalizedWord, (match[0], match.start() + offset, match.end() + offset))
+            _new(NormalizedWord, (match[0], match.start() + offset, match.end() + offset))
             for match in _WORD.finditer(text)
         ]
         self._starts = [word[1] - offset for word in self._words]

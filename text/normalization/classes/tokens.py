@@ -53,10 +53,13 @@ class Lexeme(NamedTuple):
 
 
 _END = Lexeme("", "", "", 0, 0, True)
+_AROUND = (_END,) * 64
 
 
-class Tokens:
-    """Tokens of a sentence. Places before its first and after its last token have an empty token."""
+class Tokens(list[Lexeme]):
+    """Tokens of a sentence. Places before its first and after its last token have an empty token: a list counts places
+    below 0 from its end, and it ends with empty ones.
+    """
 
     def __init__(self, sentence: str) -> None:
         tokens: list[Lexeme] = []
@@ -69,13 +72,10 @@ class Tokens:
             fold = _SAME.get(text) or text.casefold()
             tokens.append(new(Lexeme, (found.lastgroup, text, fold, start, end, gap)))
             last = end if text[-1] != GAP else -1
+        super().__init__([*tokens, *_AROUND])
         self.tokens = tokens
-        self._length = len(tokens)
         self.numbers: dict[tuple[int, str, bool], Any] = {}
         """Numbers that the lexer of numbers has read, by their places and the signs that it was given."""
-
-    def __getitem__(self, place: int) -> Lexeme:
-        return self.tokens[place] if 0 <= place < self._length else _END
 
     def number(self, place: int, least: int, most: int, width: int = 9) -> int | None:
         """Value of a token of at most `width` digits; None if it isn't one or is out of bounds."""
