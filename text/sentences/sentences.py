@@ -226,10 +226,9 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         if after_number and lower in abbreviations.short_months(language):
             return True  # "5 nov. 2024"
     book = lower in _NUMBERED_BOOKS and after_number and following[0].isdecimal()  # 1 Cor. 13
-    if book or (lower in abbreviations.BIBLE and _VERSE.match(stretch, stop)):
-        return True
+    verse = lower in abbreviations.BIBLE and _VERSE.match(stretch, stop)
     way = _WAYS.fullmatch(following) and (after_number or len(following) > 1)
-    if way or abbreviations.in_form(f"{before} {word}. {following}", language):
+    if book or verse or way or abbreviations.in_form(f"{before} {word}. {following}", language):
         return True  # "12 mi. NW", "Fed. R. Civ. P."
     unit = lower.rpartition("/")[2]
     measured = after_number or unit != lower or before.lower() in ("fl.", "sq.", "cu.")
@@ -237,9 +236,9 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         alone = stretch.startswith("(", stop + 2) or (following.isupper() and len(following) > 1)  # 12 oz. (340 g)
         begin = stretch.rfind(";", 0, stop) + 1
         alone = alone or (stop < begin + 24 and _INGREDIENT.fullmatch(stretch, begin, stop) is not None)
-        alone = alone or following.lower() in words("en", "ingredients")
-        if alone and following.lower() not in words("en", "sentence_starters"):
-            return True  # "2 tbsp. EVOO", "1 lb. Brussels sprouts"
+        food = following.lower() in words("en", "ingredients")  # 1 lb. Brussels sprouts
+        if food or (alone and following.lower() not in words("en", "sentence_starters")):
+            return True  # "2 tbsp. EVOO"
     if lower in ("ft", "min") and not before[-1:].isdecimal():  # "Rihanna ft. Drake", "Min. Android 8"
         return lower == "ft" or following.lower() not in words("en", "sentence_starters")
     if lower.endswith(("a.m", "p.m")) and _SPAN.match(stretch, stop):
@@ -292,9 +291,7 @@ def _is_cut(stretch: str, stop: int, word: str, before: str, following: str) -> 
 
 
 def _is_german_ordinal(before: str, following: str, language: str) -> bool:
-    if language != "en" and following in abbreviations.GERMAN_MONTHS:
-        return True
-    return before in abbreviations.GERMAN_ARTICLES
+    return (language != "en" and following in abbreviations.GERMAN_MONTHS) or before in abbreviations.GERMAN_ARTICLES
 
 
 def _is_lower(word: str) -> bool:
