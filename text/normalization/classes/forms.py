@@ -41,7 +41,7 @@ class _Row(NamedTuple):
     cues: frozenset[str]
     """Words of which the sentence has one, without the row's own; empty if it needs none."""
     several: bool
-    """Of two or more words, which stand in capitals too."""
+    """Two or more words, which are found in capitals too."""
     doubtful: bool
     """A single letter or numbers alone ({n}m, {n}/{d}), which need two such words, or one that stands near."""
 
