@@ -157,10 +157,11 @@ class Forms:
                 continue
             if found := self._matched(line, place, row, british):
                 after, said = found
-                letters = line[place].text + line[place + 2].text
-                named = letters.isupper() and line[after].text.istitle() and line[place - 1].kind == "w"
-                if named and not (row.exact or line.shouted) and all(len(part.text) == 1 for part in row.parts):
-                    continue  # by B.D. Harlow
+                letters = "".join(token.text for token in line[place : place + 3])
+                named = letters.isupper() and letters[1:2] == "." and line[after].text.istitle() and place > 0
+                short = letters not in ("E.G", "I.E") and all(len(part.text) == 1 for part in row.parts)
+                if named and short and not (row.exact or line.shouted):
+                    continue  # 1–0, B.D. Harlow
                 joined = not line[after + 1].gap and line[after + 1].kind == "w" and line.has(after, JOINED, glued=True)
                 if row.plain and row.parts[-1].kind == "w" and joined:
                     continue  # etc/hosts
