@@ -102,6 +102,13 @@ def test_an_ending_says_where_the_stress_of_an_unknown_word_is(word: str, americ
     assert [English(language).words(word)[0].phonemes for language in ("en-us", "en-gb")] == [american, british]
 
 
+def test_a_long_ending_is_stronger_than_another_languages_letters(english: English) -> None:
+    endings = [ending for section in table("en", "endings").values() for ending in section if len(ending) > 4]
+    assert len(endings) > 100
+    for word in (start + ending for start in ("ol", "ris", "vapi") for ending in endings):
+        assert english.words(word.capitalize())[0].phonemes == english.words(word)[0].phonemes, word
+
+
 def test_vietnamese_letters_are_no_other_languages(english: English) -> None:
     for word in ("gỏng", "cuổng", "Vượng", "Trấm"):
         assert origin_of(word) == "vi"

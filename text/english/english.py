@@ -301,7 +301,7 @@ class Fallback:
     def _piece(self, text: str) -> tuple[str, PhonemeSource]:
         if (possessive := _POSSESSIVE.fullmatch(text)) and (stem := self._foreign(possessive["stem"])):
             return self._lexicon._s(stem) if len(possessive["ending"]) == 2 else stem, PhonemeSource.ESPEAK
-        if phonemes := self._foreign(text):
+        if not _has_long_ending(text) and (phonemes := self._foreign(text)):
             return phonemes, PhonemeSource.ESPEAK
         text = foreign.without_diacritics(text) or text
         if phonemes := self._by_ending(text) or self._by_espeak(text):
@@ -369,6 +369,12 @@ class Fallback:
                 phonemes, _ = self._lexicon.get_NNP(name)
             return phonemes or ""
         return ""
+
+
+def _has_long_ending(text: str) -> bool:
+    """True if a word ends in what no other language's names end in (Risperidone, Apixaban)."""
+    match = endings().fullmatch(text.lower())
+    return match is not None and len(match["ending"]) > 4
 
 
 def _voice_of(text: str) -> str:
