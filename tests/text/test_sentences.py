@@ -296,6 +296,14 @@ def test_no_abbreviation_of_a_locale_ends_a_sentence_before_a_number_or_a_name(c
     assert [text for texts in found for text in texts] == []
 
 
+@pytest.mark.parametrize("aside", ["(Oxford, 1987)", "(Annex B)", "(A to F)"])
+@pytest.mark.parametrize("word", ["ed.", "app.", "book.", "St."])
+def test_no_sentence_begins_with_a_parenthesis_inside_it(word: str, aside: str) -> None:
+    assert len(list(sentences(f"We have it. {aside[:2]} is here.) It stays.", "en"))) > 1
+    for rest in ("is good.", ", which is good."):
+        assert len(list(sentences(f"We have the {word} {aside}{' ' * rest[0].isalpha()}{rest}", "en"))) == 1
+
+
 def test_short_words_end_sentences_and_abbreviations_do_not() -> None:
     wanted = [[sentence.strip() for sentence in line.split("|")] for line in ENDS]
     found = [list(sentences(line.replace("|", ""), "en-us")) for line in ENDS]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from text.locales.english import MONTH_NAMES
 from text.locales.tables import words
@@ -30,6 +30,8 @@ _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
 _INITIALS = re.compile(r"(?:[\u0904-\u094d\u0958-\u095f]{1,5}\.)+[\u0904-\u094d\u0958-\u095f]{1,5}")
 """Dotted letters' names in Devanagari, without the last stop."""
 _IN_BRACKETS = re.compile(r"\((?:\d[\d./]{0,5} ?)?\w+\Z")
+_ASIDE = re.compile(r" \([^().!?]{1,48}\),? [a-z]")
+"""Parenthesis inside a sentence: the 2nd ed. (Oxford, 1987) is."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 
@@ -95,11 +97,9 @@ def lines_of_sentences(text: str, language: str) -> Iterator[list[str]]:
     for stretch in stretches(text):
         starts: list[int] = []
         found = 0
-        for item in _items(stretch):
-            for sentence in _split(item, language.partition("-")[0]):
-                found = stretch.index(sentence, found)
-                starts.append(found)
-                found += len(sentence)
+        for sentence in chain.from_iterable(_split(item, language.partition("-")[0]) for item in _items(stretch)):
+            starts.append(stretch.index(sentence, found))
+            found = starts[-1] + len(sentence)
         if starts:
             yield [stretch[start:end] for start, end in pairwise([0, *starts[1:], len(stretch)])]
 
@@ -166,9 +166,8 @@ def _ends(stretch: str, end: re.Match[str], language: str, casual: bool) -> bool
         return True
     word = following[1]
     goes_on = _is_lower(word)
-    if stretch[position + 1 : position + 2] in _GOING_ON:
-        return False
-    if stretch[position + 1 : position + 2] in _OPERATORS and stretch[position + 2 : position + 3] == " ":
+    sign, gap = stretch[position + 1 : position + 2], stretch[position + 2 : position + 3] == " "
+    if sign in _GOING_ON or (sign in _OPERATORS and gap) or (stops == "." and _ASIDE.match(stretch, position)):
         return False
     if stops == "!" and not closers and goes_on and _VARIABLE.fullmatch(stretch, max(0, end.start() - 2), end.start()):
         return False  # n!

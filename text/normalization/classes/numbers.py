@@ -183,8 +183,8 @@ def signed(line: Tokens, place: int) -> tuple[bool, int]:
     """Whether a minus sign stands before a number at a place, and the place of the number."""
     before = line[place - 1].text
     joined = not line[place].gap and (before == ")" or (before in _INCHES and line[place - 2].kind == "d"))
-    dashed = line[place].text == "–" and line[place].gap and line[place - 1].kind == "w"  # profit –£2m, not –2020
-    dashed = dashed and not line.number(place + 1, 1100, 2099)
+    dashed = line[place].text == "–" and (before == "(" or (line[place].gap and line[place - 1].kind == "w"))
+    dashed = dashed and not line.number(place + 1, 1100, 2099)  # profit –£2m, (–4 pts), not –2020
     if (line[place].text in _MINUS or dashed) and not line[place + 1].gap and not joined:
         return True, place + 1
     return False, place

@@ -106,7 +106,8 @@ class Times:
         full = line.cued(place, self._cues["before_hours"], 1 + line.has(place - 1, "."))
         zero = token.text[:1] == "0"
         zone = "" if line[place + 1].gap or self._hours else _ZONES.get(line[place + 1].text, "")
-        military = _military(token.text) if full or zero or zone == "Zulu" else None
+        local = line.has(place + 1, self._cues["military"]) and line.has(place + 2, self._cues["military"])  # hrs local
+        military = _military(token.text) if full or zero or local or zone == "Zulu" else None
         if military and (zone or line.has(place + 1, self._cues["military"])):
             fields = military._replace(zone=zone)
             yield Classed(place, place + 1 + bool(zone), fields, -0.2)  # less than so many hours
