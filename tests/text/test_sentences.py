@@ -296,6 +296,27 @@ def test_no_abbreviation_of_a_locale_ends_a_sentence_before_a_number_or_a_name(c
     assert [text for texts in found for text in texts] == []
 
 
+@pytest.mark.parametrize(
+    ("language", "last", "following"),
+    [
+        (
+            "en",
+            "Inc. msg. p.m. U.S. dept. Corp. appt. Co.",
+            "Otherwise, In 2020 As a result On Sundays By then For now,",
+        ),
+        ("es", "S.A. EE.UU. depto. dpto. U.S.A.", "Sin embargo,|Para ello|Cuando quiera,|Además,|Desde hoy"),
+        ("fr", "S.A. U.S.A. dépt.", "Cependant,|Pour cela|Depuis 2020,|Quand il"),
+        ("it", "S.p.A. U.S.A. p.m.", "Tuttavia,|Per questo|Nel 2020|Inoltre,|Quando"),
+        ("pt", "S.A. E.U.A. depto.", "Entretanto,|Para isso|Desde então|Quando ele|Além disso"),
+    ],
+)
+def test_function_words_begin_a_sentence_after_any_abbreviation(language: str, last: str, following: str) -> None:
+    for word in last.split():
+        for start in following.split("|"):
+            text = f"Hay 3 Casa {word} {start} x y."
+            assert len(list(sentences(text, language))) == 2, text
+
+
 @pytest.mark.parametrize("aside", ["(Oxford, 1987)", "(Annex B)", "(A to F)"])
 @pytest.mark.parametrize("word", ["ed.", "app.", "book.", "St."])
 def test_no_sentence_begins_with_a_parenthesis_inside_it(word: str, aside: str) -> None:

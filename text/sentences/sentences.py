@@ -270,7 +270,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
             return True  # U.S. AND U.K.
         if stretch.startswith(("I-", "I."), stop + 2):
             return True  # nr. I-5, J. I. Lee
-        return following.lower() not in starters
+        return goes_on or following.lower() not in starters
     return False
 
 
