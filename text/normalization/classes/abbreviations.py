@@ -123,8 +123,8 @@ class Abbreviations:
         token, before = line[place], line[place - 1]
         if not token.gap or not before.text:
             return False
-        if before.fold == "s" and line[place - 2].text in ("'", "’"):
-            before = line[place - 3]
+        if (before.fold == "s" and line[place - 2].text in ("'", "’")) or (line.dash(place - 2) and not before.gap):
+            before = line[place - 3]  # Half-moon St.
         nth = before.fold in ("st", "nd", "rd", "th") and line[place - 2].kind == "d"
         small = line.small and before.fold not in self._small and self._housed(line, place)
         if not (nth or before.kind == "m" or (before.kind == "w" and (small or before.text[0].isupper()))):

@@ -371,13 +371,13 @@ class Years:
             text = line[start].text
             end = start + 1 + line.has(start + 1, _APOSTROPHES, glued=True)
             ok = line[start].kind == "d" and line.has(end, ("s",), glued=len(text) < 4) and text[-1] == "0"
-            ok = ok and (len(text) == 2 or (len(text) == 4 and "11" <= text[:2] <= "20"))
+            ok = ok and (len(text) == 2 or (len(text) == 4 and "10" <= text[:2] <= "20" and text != "1000"))
             return (int(text), end + 1) if ok else (-1, start)
 
         first, after = at(number)
         marked = number > place
-        reach = 1 + line.has(place - 1, DASHES)
-        sure = first >= 100 or marked or self._plain or line.cued(number, self._cues["decade"], reach)
+        reach = 1 + line.has(place - 1, (*DASHES, "."))
+        sure = first >= 1100 or marked or self._plain or line.cued(number, self._cues["decade"], reach)
         sure = sure or line.has(after, self._cues["decade_things"])
         if first < 0 or not sure:
             return

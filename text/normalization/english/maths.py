@@ -91,7 +91,8 @@ _LESS = re.compile(rf"[-−](?<=[a-z){MASK}].)(?<![a-zA-Z-]..)(?=\d{{1,4}}(?![\w
 """Minus that is glued to a term and a number: x-1."""
 _TERM = frozenset("abcdefghijklmnopqrstuvwxyz)")
 _CAPITALS = re.compile(rf"/(?<=[A-Z]/)(?<![\w{MASK}][A-Z]/)(?=[A-Z](?![\w{MASK}/]))")
-_OVER = re.compile(rf"(?<=s)/(?={MASK})")
+_PERIOD = re.compile(r"\d[\d.,]* ?(?:s|secs?|mins?|minutes|h|hrs?|hours|days?|wks?|weeks|mos?|months|yrs?|years)\b")
+_OVER = re.compile(rf"(?<=[a-z][a-z])/(?:(?={MASK})|(?<=s/)(?={_PERIOD.pattern}))")
 _CHOICE = re.compile(r"(?<!\(\w) [/·•|] (?=\S)")
 _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,{MASK}])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")
 _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
@@ -155,9 +156,14 @@ def math(draft: Draft) -> None:
             draft.replace(per, lambda match: f" per {_PERIODS.get(match['period'].lower(), match['period'])}")
         draft.replace(_CAPITALS, lambda match: ".")
         draft.replace(_SLASH, lambda match: " ")
-        draft.replace(_OVER, lambda match: " for " if draft.sentence[match.end()] in "$£€¥₹" else " per ")
+        draft.replace(_OVER, lambda match: _over(draft.sentence, match.end()))
     draft.replace(_CHOICE, lambda match: ", ", "/·•|")
     draft.replace(_SIGN, _sign, _SIGNS)
+
+
+def _over(sentence: str, place: int) -> str:
+    """Words for the slash between a counted noun and what is at a place: a price, a period or the same otherwise."""
+    return " for " if sentence[place] in "$£€¥₹" else " per " if _PERIOD.match(sentence, place) else ", "
 
 
 def _arrow(match: re.Match[str], sentence: str) -> str:
