@@ -144,7 +144,7 @@ class Front(SupervisedProcess):
         self._g2p = g2p
         g2p.pronounced = self._metrics.pronounced
         self._cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
-        self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
+        self._lexicon = LexiconFile(text.own_lexicon)
         self._text = text
         misread = partial(self._metrics.count, Event.MISREAD)
         self._pipeline = configured_pipeline(self._g2p, text, self._lexicon, misread)
@@ -245,7 +245,7 @@ class Front(SupervisedProcess):
             player=desk.report,
             jobs=self._report_jobs,
         )
-        phonemizer = Phonemizer(self._pipeline, self._g2p, self._text.lexicon)
+        phonemizer = Phonemizer(self._pipeline, self._g2p, self._text.own_lexicon)
         app = make_app(services, phonemizer, StatusHandler(sources), desk, self._jobs, self._clients, self._reading)
         app.on_response_prepare.append(self._progressed)
         return web.AppRunner(

@@ -23,6 +23,22 @@ def try_lock(file: IO[Any] | int) -> bool:
     return True
 
 
+@contextmanager
+def alone_with(path: Path) -> Iterator[None]:
+    """Make others that ask so too, threads and processes, wait until the block ends. A file that isn't there is made.
+
+    Raises:
+        OSError: the file can't be written.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    while True:
+        with path.open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):  # else it was replaced before
+                yield
+                return
+
+
 def sync_folder(path: Path) -> None:
     """Have the names in a folder survive a power cut: syncing a file covers its bytes, not its name."""
     folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)

@@ -21,6 +21,8 @@ from text.english.foreign import ENGLISH, by_rules_of, origins
 from text.espeak import espeak
 from text.espeak.espeak_g2p import by_rule, spelled
 from text.espeak.ipa import adapted
+from text.lexicon import NO_LEXICON, Entry, Lexicon
+from text.lexicon_formats import PARTS
 from text.locales.tables import table
 from text.words.language import EAST_ASIAN, languages
 from text.words.segment import PhonemeSource, Word
@@ -269,26 +271,41 @@ class WayToSay(NamedTuple):
     """Phonemes of misaki's alphabet."""
     how: str
     """Origin of the phonemes: the source as it is read now, a language, the voice's rules, or letters."""
-    probability: float | None
+    probability: float | None = None
     """Probability that the word is of that language; None for the other ways."""
+    origin: str | None = None
+    """Code of that language."""
+    part: str | None = None
+    """Part of speech as which alone it is said so."""
+    entry: Entry | None = None
+    """The user's entry that says so."""
 
 
-def ways_to_say(word: str, language: str, g2p: G2P) -> list[WayToSay]:
-    """Each pronunciation once, the one in use first.
+def ways_to_say(word: str, language: str, g2p: G2P, lexicon: Lexicon = NO_LEXICON) -> list[WayToSay]:
+    """The user's entries, then each other pronunciation once, the one in use first.
 
     Args:
         word: a single word.
         language: a code of `LANGUAGE_FILES`. Outside English the sounds of other languages become the nearest ones,
             and origins have no probability, since the model knows English texts.
+        lexicon: the user's, which precedes all others.
     """
     now = g2p.words(word, language)[0]
-    found = [WayToSay(now.phonemes.strip(), f"now ({now.source.value})", None)]
+    source = now.source.value
+    kept: list[WayToSay] = []
+    for entry, match in lexicon.of_word(word, language):
+        said = match.phonemes or " ".join(each.phonemes for each in g2p.words(match.respelling or "", language))
+        how = f"as {entry.part} (your lexicon)" if entry.part else "now (your lexicon)"
+        kept.append(WayToSay(said.strip(), how, part=entry.part, entry=entry))
+    replaced = any(way.part is None for way in kept)
+    found = [WayToSay(now.phonemes.strip(), f"{'otherwise' if replaced else 'now'} ({source})")]
     for part, phonemes in g2p.readings(word, language).items():
-        found.append(WayToSay(phonemes, f"as {part}" if part else "otherwise", None))
+        found.append(WayToSay(phonemes, f"as {part}" if part else "otherwise", part=part if part in PARTS else None))
     english = language.startswith("en")
     latin = re.fullmatch("[A-Za-zÀ-ɏḀ-ỿ'’-]+", word)
     if latin and not english:
-        found.append(WayToSay(adapted(g2p.words(word, "en-us")[0].phonemes.strip(), language), "English", None))
+        english_way = adapted(g2p.words(word, "en-us")[0].phonemes.strip(), language)
+        found.append(WayToSay(english_way, "English", origin=ENGLISH))
     if latin:
         least = _LEAST_OF_KNOWN if now.source is PhonemeSource.LEXICON else _LEAST_PROBABILITY
         likely = [each for each in origins(word) if each.language != ENGLISH and each.probability >= least]
@@ -296,11 +313,11 @@ def ways_to_say(word: str, language: str, g2p: G2P) -> list[WayToSay]:
         for origin, probability in likely[: _MOST if english else _FOREIGN]:
             said = by_rules_of(word, origin, language if english else "en-us")
             name, known = rules[origin]["name"], probability if english else None
-            found.append(WayToSay(said if english else adapted(said, language), name, known))
+            found.append(WayToSay(said if english else adapted(said, language), name, known, origin))
     for how, way in (("rules", by_rule), ("letters", spelled)):
-        found.append(WayToSay(way(word, language)[0].phonemes.strip(), how, None))
-    ways: dict[str, WayToSay] = {}
+        found.append(WayToSay(way(word, language)[0].phonemes.strip(), how))
+    ways = {way.phonemes: way for way in kept}
     for each in found:
         if each.phonemes:
             ways.setdefault(each.phonemes, each)
-    return list(ways.values())
+    return kept + [way for way in ways.values() if way.entry is None]

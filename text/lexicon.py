@@ -7,13 +7,14 @@ Lines of the CMU dictionary and documents of PLS become such lines.
 from __future__ import annotations
 
 import logging
+import operator
 import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shm.atomic import write_users_file
+from shm.atomic import alone_with, read_users_file, write_users_file
 from text.espeak.ipa import UnknownSymbols, from_ipa
 from text.lexicon_formats import ALTERNATE, PARTS, NoLexicon, from_cmu, from_pls, is_pls
 from text.words.language import DEFAULT, UnknownLanguage, language_code
@@ -77,6 +78,13 @@ class Lexicon:
                 return LexiconMatch(start, end, *said)
         return None
 
+    def of_word(self, word: str, language: str) -> Iterator[tuple[Entry, LexiconMatch]]:
+        """Entries for a word as it is written, for any part of speech first, that the language's voices can say."""
+        found = (self._entry(word, language, part) for part in (None, *PARTS))
+        for entry in dict.fromkeys(filter(None, found)):
+            if said := self._said_entry(word, language, entry.part):
+                yield entry, LexiconMatch(0, len(word), *said)
+
     def inside(self, token: str, language: str) -> list[LexiconMatch]:
         """Entries for parts of a token of a language without spaces, from left to right, without overlaps, the longest
         entry at each place.
@@ -135,6 +143,9 @@ class Lexicon:
         return self._phonemes[key]
 
 
+NO_LEXICON = Lexicon()
+
+
 def _cores(token: str) -> Iterator[tuple[int, int]]:
     """Spans of a token with and without the signs at its edges, the longest first."""
     first = next((place for place, character in enumerate(token) if character not in _EDGES), len(token))
@@ -144,8 +155,6 @@ def _cores(token: str) -> Iterator[tuple[int, int]]:
     pairs = ((start, end) for start in starts for end in ends if start < end)
     yield from sorted(pairs, key=lambda core: core[0] - core[1])
 
-
-_log = logging.getLogger(__name__)
 
 _REPORTED = 10
 """Most invalid lines of one reading that are logged one by one."""
@@ -158,6 +167,20 @@ class NotKept(ValueError):
     """Error for a pronunciation that no lexicon takes; its message is the reason."""
 
 
+def word_of(text: str) -> str:
+    """A single word, sanitised.
+
+    Raises:
+        NotKept: it is none, or too long.
+    """
+    word = sanitize(text)
+    if len(word.split()) != 1 or not speakable(word):
+        raise NotKept("it is no single word")
+    if len(word) > MAX_CHARACTERS:
+        raise NotKept(f"it is longer than {MAX_CHARACTERS} characters")
+    return word
+
+
 def entry_of(word: str, said: str, language: str, part: str | None = None) -> Entry:
     """An entry as a line has it; arguments and errors as of `keep`."""
     line = f"{word}\t{said}\t{language}\t{part or ''}"
@@ -167,28 +190,55 @@ def entry_of(word: str, said: str, language: str, part: str | None = None) -> En
     return entries[0]
 
 
-def keep(path: Path, word: str, said: str, language: str, part: str | None = None) -> None:
-    """Add a pronunciation to a file.
+def keep(path: Path, word: str, said: str, language: str, part: str | None = None, most: int | None = None) -> None:
+    """Add a pronunciation to a file, which is made if it isn't there, in the place of the word's own.
 
     Args:
         said: IPA between slashes, or other words.
         part: one of `PARTS`, if it is said so as this part of speech alone.
+        most: lines that the file may have.
 
     Raises:
-        NotKept: the word is no single word, or its sounds are unknown.
+        NotKept: the word is no single word, its sounds are unknown, the file is full, or of another form.
         OSError: the file can't be written.
     """
-    line = f"{line_of(entry_of(word, said, language, part))}\n"
-    content = path.read_text("utf-8", "surrogateescape")
-    joint = "" if not content or content.endswith("\n") else "\n"
-    write_users_file(path, content + joint + line)
+    entry = entry_of(word, said, language, part)
+    _rewrite(path, entry, line_of(entry) + "\n", most)
+
+
+def take_back(path: Path, entry: Entry) -> None:
+    """Take a pronunciation out of a file; errors as of `keep`."""
+    _rewrite(path, entry)
+
+
+def _rewrite(path: Path, entry: Entry, line: str = "", most: int | None = None) -> None:
+    """Put a line in the place of those of the same word, language and part of speech."""
+    with alone_with(path):
+        content = read_users_file(path)
+        if is_pls(content.encode("utf-8", "surrogateescape")):
+            raise NotKept(f"{path} is a document of PLS, which its own program changes; a file of lines takes it")
+        lines = [each for each in re.findall(r".*\n|.+", content) if not _is_of(each, entry)]
+        if most is not None and len(lines) >= most:
+            raise NotKept(f"the lexicon has {len(lines)} lines, and no more than {most}")
+        joint = "\n" if line and lines and not lines[-1].endswith("\n") else ""
+        write_users_file(path, "".join(lines) + joint + line)
+
+
+def _is_of(line: str, entry: Entry) -> bool:
+    """True if a line gives the same word in the same language as the same part of speech."""
+    if entry.word.lower() not in line.lower():
+        return False
+    found, _ = read_entries(line.encode("utf-8", "surrogateescape"))
+    same = operator.attrgetter("word", "language", "part")
+    return any(same(each) == same(entry) for each in found)
 
 
 class LexiconFile:
     """Lexicon that follows its file. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file. A file that can't be read gives an empty lexicon and a warning, until it can be read."""
+        """Read the file. A file that isn't there gives an empty lexicon, one that can't be read a warning too, until it
+        can."""
         self.path = path
         self.problems: tuple[Problem, ...] = ()
         """Invalid lines of the last reading."""
@@ -212,7 +262,9 @@ class LexiconFile:
             except OSError as error:
                 if not self._missing:
                     kept = f"its last {len(self._lexicon)} entries are kept" if self._signature else "it is empty"
-                    _log.warning("the lexicon %s can't be read (%s): %s", self.path, error.strerror, kept)
+                    absent = isinstance(error, FileNotFoundError) and not self._signature  # nothing was kept yet
+                    level = logging.DEBUG if absent else logging.WARNING
+                    _log.log(level, "the lexicon %s can't be read (%s): %s", self.path, error.strerror, kept)
                 self._missing = True
             return self._lexicon
 

@@ -111,6 +111,11 @@ class TextPipeline:
         """This pipeline with rules of expression to another degree, unless it is None; both count together."""
         return self if degree is None else self._otherwise(emphasis=degree)
 
+    @property
+    def lexicon(self) -> Lexicon:
+        """The user's, as it is now."""
+        return self._lexicon()
+
     def saying(self, entries: Sequence[Entry]) -> TextPipeline:
         """This pipeline with pronunciations that precede the user's; both count together."""
         if not entries:

@@ -42,7 +42,7 @@ class TextSettings:
     lexicon: Path | None = setting(
         Group.TEXT,
         "A file of pronunciations: on each line a word, a tab, and /IPA/ or other words. Changes are seen at the next "
-        "request.",
+        "request. Without it lexicon.tsv in the user's state folder.",
         None,
     )
     g2p: Pronouncing = setting(
@@ -102,6 +102,13 @@ class TextSettings:
         if wrong := wrong_delimiters(self.delimiters):
             raise ValueError(f"delimiters: {wrong}")
         self._seconds()
+
+    @property
+    def own_lexicon(self) -> Path:
+        """The file of `lexicon`, or the one in the user's folder, which may not exist yet."""
+        from shm.folders import state_folder  # not above, either
+
+        return self.lexicon or state_folder() / "lexicon.tsv"
 
     @property
     def layout_pauses(self) -> Pauses:

@@ -16,7 +16,7 @@ from frontend.contract.stages import Stages
 from frontend.dialects.all import ALL, served
 from frontend.dialects.dialect import DIALECTS, error_form_of
 from frontend.dialects.socket import SESSIONS, Session, drain
-from frontend.http import catalog, clients, documents, library, play, server, texts
+from frontend.http import catalog, clients, documents, library, play, pronunciation, server, texts
 from frontend.http.clients import CLIENTS, KnownClients
 from frontend.http.documents import add_reading
 from frontend.http.jobs import handler as jobs_handler
@@ -204,7 +204,7 @@ def make_app(
 
 def routes(settings: FrontSettings) -> list[Route]:
     """All routes: those of the dialects, and the server's own."""
-    own = (texts, lexicons, documents, library, play, jobs_handler, catalog, clients, server)
+    own = (texts, pronunciation, lexicons, documents, library, play, jobs_handler, catalog, clients, server)
     return [
         *(route for dialect in served(settings) for route in dialect.routes),
         *(route for each in own for route in each.ROUTES),

@@ -1,5 +1,5 @@
-"""Texts shown, not spoken: each word's pronunciation, the ways to say a word and the one that is kept, the division
-into sentences, and the score, by which its phonemes would be spoken."""
+"""Texts shown, not spoken: each word's pronunciation, the division into sentences, and the score, by which its phonemes
+would be spoken."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from aiohttp import web
@@ -23,14 +23,13 @@ from frontend.serving.route import WITH_BODY, Access, Routes, json_answer
 from frontend.serving.services import SERVICES
 from frontend.speech.asked import check_length, checked_text, delivery_of, speech_request, text_of
 from frontend.speech.body import SpeechBody
-from frontend.speech.lexicons import entries_of_key, lexicon_of_key, pronunciations_of, write_entries
+from frontend.speech.lexicons import pronunciations_of
 from frontend.speech.scores import MAX_CHARACTERS, SpeechScore, speech_score
 from frontend.speech.voices import language_of_text
 from shm.engine_info import EngineInfo
 from text.apart import apart
 from text.espeak.ipa import ALPHABET
-from text.g2p import G2P, ways_to_say
-from text.lexicon import NotKept, entry_of, keep
+from text.g2p import G2P
 from text.markup.marked import MarkupKind
 from text.markup.parse import parse_markup
 from text.normalization.reasons import Reasons, reasons
@@ -41,7 +40,7 @@ from text.settings import Pronouncing
 from text.units.segmentation import pronounceable
 from text.words.language import language_of_most
 from text.words.performer import Cast, Performer
-from text.words.punctuation import is_unpronounceable, speakable
+from text.words.punctuation import is_unpronounceable
 from text.words.sanitize import sanitize
 from text.words.segment import Notation, PhonemeSource, Word
 
@@ -302,94 +301,3 @@ async def score(request: web.Request) -> web.Response:
     ):
         written = [each async for each in stream.scores()]
     return json_response(speech_score(written, asked.performer, asked.inflection))
-
-
-class PronunciationBody(msgspec.Struct):
-    """The body's fields. `null` means absent; X-Warning names others."""
-
-    word: Annotated[Annotated[str, Meta(max_length=200)], Meta(description="A single word.")]
-    lang: Annotated[
-        Annotated[str, Meta(max_length=64)] | None,
-        Meta(description="The word's language; the default voice's where it is left out.", examples=["en-us"]),
-    ] = None
-    keep: Annotated[
-        Annotated[str, Meta(max_length=200)] | None,
-        Meta(
-            description="How the word is said from now on: IPA between slashes, such as a way's, or other words. It is "
-            "kept in the server's `--lexicon`, for that spelling alone if the word has capitals.",
-            examples=["/ˈɛnʤɪn ˈɛks/"],
-        ),
-    ] = None
-    part: Annotated[
-        Literal["noun", "verb", "adjective", "adverb"] | None,
-        no_effect_if(lambda _, body: body.keep is None, "The part of speech for which alone it is kept, in English."),
-    ] = None
-    mine: Annotated[
-        bool,
-        no_effect_if(lambda _, body: body.keep is None, "Keep it for the request's API key, not in `--lexicon`."),
-    ] = False
-
-
-class OfferedWay(msgspec.Struct):
-    """A way to say the word."""
-
-    phonemes: Annotated[str, Meta(description="To be spoken as `[word](/phonemes/)`, or kept between slashes.")]
-    how: Annotated[str, Meta(description="As it is read now, a language it may come from, rules, or letters.")]
-    probability: Annotated[float | None, Meta(description="That the word is of that language.")]
-
-
-class WaysOfWord(msgspec.Struct):
-    """The ways to say a word, the one in use first."""
-
-    word: str
-    language: str
-    ways: list[OfferedWay]
-    kept: Annotated[bool, Meta(description="Whether `keep` was written.")]
-
-
-@ROUTES.add(
-    "post",
-    "/v1/pronunciation",
-    Access.HERE,
-    "Speech",
-    json_answer("The ways, the one in use first.", WaysOfWord),
-    errors=(*WITH_BODY, 409),
-    body=PronunciationBody,
-    example={"word": "Nguyen", "lang": "en-us"},
-)
-async def pronunciation(request: web.Request) -> web.Response:
-    """Show the ways to say a word, or keep one.
-
-    The same as `kokoro-live pronounce`.
-
-    Raises:
-        ApiError: 400, no single word or no IPA; 409, the server has no lexicon that it may write.
-    """
-    services = request.app[SERVICES]
-    fields = await fields_of(request, PronunciationBody)
-    word = sanitize(fields.word)
-    if len(word.split()) != 1 or not speakable(word):
-        raise ApiError(400, "`word`: it is no single word.", param="word", code="invalid_value")
-    language = language_of_text(fields.lang, None, services.speaker, services.settings)
-    with services.in_flight.answering(word):
-        return json_response(await asyncio.to_thread(_ways, request, fields, word, language))
-
-
-def _ways(request: web.Request, fields: PronunciationBody, word: str, language: str) -> WaysOfWord:
-    phonemizer = request.app[PHONEMIZER]
-    if fields.keep is not None:
-        lexicon = lexicon_of_key(request) if fields.mine else phonemizer.lexicon
-        if lexicon is None:
-            raise ApiError(409, "`keep`: the server has no --lexicon.", param="keep", code="no_lexicon")
-        try:
-            if fields.mine:
-                write_entries(lexicon, (*entries_of_key(request), entry_of(word, fields.keep, language, fields.part)))
-            else:
-                keep(lexicon, word, fields.keep, language, fields.part)
-        except NotKept as error:
-            raise ApiError(400, f"`keep`: {error}.", param="keep", code="invalid_value") from error
-        except OSError as error:
-            message = f"`keep`: {lexicon} can't be written: {error.strerror}."
-            raise ApiError(409, message, param="keep", code="no_lexicon") from error
-    ways = ways_to_say(word, language, phonemizer.g2p)
-    return WaysOfWord(word, language, [OfferedWay(*way) for way in ways], fields.keep is not None)

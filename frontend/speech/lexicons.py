@@ -21,7 +21,7 @@ from frontend.contract.errors import ApiError, Unavailable
 from frontend.serving.gate import API_KEY
 from frontend.serving.json_body import json_response
 from frontend.serving.route import WITH_BODY, Access, Answer, Routes, json_answer
-from shm.atomic import write_whole
+from shm.atomic import alone_with, write_whole
 from shm.folders import state_folder
 from text.lexicon import Entry, LexiconFile, line_of, read_entries
 
@@ -68,8 +68,8 @@ def write_entries(path: Path, entries: Sequence[Entry]) -> None:
     """
     if len(entries) > MOST:
         raise ApiError(400, f"The lexicon has {len(entries)} entries, more than {MOST}.", code="invalid_value")
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_whole(path, "".join(f"{line_of(entry)}\n" for entry in entries).encode())
+    with alone_with(path):
+        write_whole(path, "".join(f"{line_of(entry)}\n" for entry in entries).encode())
 
 
 def _path(request: web.Request) -> Path | None:

@@ -56,11 +56,11 @@ const transport = new Transport(some("play", "back", "forward", "earlier", "late
 const ready = new Ready($("ready"), askMenus);
 const panels = new Panels();
 const tabs = new Tabs($("tabs"), (id) => (id === "read" && shelf.show(), panels.show(id)));
-let picking = null; // these two come when they are wanted first
-let saving = null;
+let [picking, saving] = [null, null]; // these two come when they are wanted first
 const openPicker = async () => (await (picking ??= makePicker())).open();
 const cancel = async () => (await saving)?.cancel();
 const openMelody = async () => (await import("./melody.js")).shape($("melody-dialog"), reader);
+const openWrong = async () => (await import("./wrong.js")).mend($("wrong-dialog"), reader, pane.clicked);
 const makePicker = async () => new (await import("./picker.js")).Picker($("voice-dialog"), voices);
 
 /* Go on with a text that was kept; a book, whose place is in seconds, has a player of its own. */
@@ -107,7 +107,7 @@ $("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("form").requestSubmit();
 });
 for (const button of document.querySelectorAll(".download")) button.addEventListener("click", keepAsFile);
-const clicks = { edit: () => session.edit(), close: () => session.close(), cancel, voice: openPicker, melody: openMelody, mark: () => marks.set() };
+const clicks = { edit: () => session.edit(), close: () => session.close(), cancel, voice: openPicker, melody: openMelody, wrong: openWrong, mark: () => marks.set() };
 for (const [id, act] of Object.entries(clicks)) $(id).addEventListener("click", act);
 takeFiles(some("drop", "open", "file"), (file) => session.file(file));
 takePastes($("text"));
@@ -132,6 +132,7 @@ listen(
     o: () => $("open").click(),
     e: () => session.edit(),
     m: openMelody,
+    w: openWrong,
     b: () => marks.set(),
     "?": () => $("keys-dialog").showModal(),
   },

@@ -13,6 +13,7 @@ export class Pane {
   #current = null;
   #marked = null; // the sentence in which a word is marked
   #flags = new Set(); // places with a bookmark
+  clicked = null; // the place of the word that was clicked last
 
   /**
    * @param {Element} pane
@@ -22,7 +23,7 @@ export class Pane {
     this.#pane = pane;
     pane.addEventListener("click", (event) => {
       const place = getSelection().isCollapsed ? this.#placeAt(event) : null;
-      if (place) onPlace(place);
+      if (place) onPlace((this.clicked = place));
     });
   }
 
@@ -33,7 +34,7 @@ export class Pane {
       this.#text = text;
       this.#sentences = [];
       this.#shown = 0;
-      this.#current = this.#marked = null;
+      this.#current = this.#marked = this.clicked = null;
     }
     const fresh = text.paragraphs.slice(this.#shown);
     this.#shown = text.paragraphs.length;

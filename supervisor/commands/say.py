@@ -195,6 +195,7 @@ def _tell_unspoken(unspoken: Counter[str]) -> None:
 @click.option("--lang", default="en-us", show_default=True, help="The word's language.")
 @click.option("--voice", help="The voice that says them.")
 @click.option("--keep", type=click.IntRange(1), metavar="N", help="Keep the Nth way in the lexicon.")
+@click.option("--forget", is_flag=True, help="Take the first way back, where it is your lexicon's.")
 @click.option(
     "--part",
     metavar="PART",
@@ -204,7 +205,15 @@ def _tell_unspoken(unspoken: Counter[str]) -> None:
 @client_options
 @click.pass_context
 def pronounce(
-    context: click.Context, /, word: str, lang: str, voice: str | None, keep: int | None, part: str | None, **_: Any
+    context: click.Context,
+    /,
+    word: str,
+    lang: str,
+    voice: str | None,
+    keep: int | None,
+    forget: bool,
+    part: str | None,
+    **_: Any,
 ) -> None:
     """Show the ways to say WORD. On a terminal they are heard by their number, and one can be kept in --lexicon.
 
@@ -212,34 +221,40 @@ def pronounce(
     """
     import sys
 
+    from text.east_asian import LanguageUnavailable
+    from text.espeak.espeak import EspeakUnavailable
     from text.g2p import G2P, ways_to_say
+    from text.lexicon import LexiconFile, NotKept, take_back, word_of
     from text.lexicon import keep as keep_word
     from text.words.language import UnknownLanguage, language_code
-    from text.words.punctuation import speakable
-    from text.words.sanitize import sanitize
 
     try:
-        language = language_code(lang)
-    except UnknownLanguage as error:
-        raise click.BadParameter(str(error), param_hint="--lang") from error
-    word = sanitize(word)
-    if len(word.split()) != 1 or not speakable(word):
-        raise click.BadParameter("it is no single word", param_hint="WORD")
-    ways = ways_to_say(word, language, G2P())
+        language, word = language_code(lang), word_of(word)
+    except (UnknownLanguage, NotKept) as error:
+        hint = "WORD" if isinstance(error, NotKept) else "--lang"
+        raise click.BadParameter(str(error), param_hint=hint) from error
+    lexicon = Settings.given(context).text.own_lexicon
+    try:
+        ways = ways_to_say(word, language, G2P(), LexiconFile(lexicon).current())
+    except (EspeakUnavailable, LanguageUnavailable) as error:
+        raise click.ClickException(str(error)) from error
     for number, way in enumerate(ways, 1):
         share = "" if way.probability is None else f" {way.probability:.0%}"
         click.echo(f"{number}  {way.phonemes}  {way.how}{share}")
-    if keep is None and sys.stdin.isatty():
+    if forget and not ways[0].entry:
+        raise click.BadParameter("your lexicon has no such word", param_hint="--forget")
+    if keep is None and not forget and sys.stdin.isatty():
         keep = _chosen(context, word, ways, language, voice)
-    if keep is None:
-        return
-    if keep > len(ways):
+    if keep and keep > len(ways):
         raise click.BadParameter(f"there are {len(ways)} ways", param_hint="--keep")
-    lexicon = Settings.given(context).text.lexicon
-    if lexicon is None:
-        raise click.UsageError("name the file that keeps it: --lexicon FILE, which the server reads too")
-    keep_word(lexicon, word, f"/{ways[keep - 1].phonemes}/", language, part)
-    click.echo(f"{lexicon}: {word} is {ways[keep - 1].phonemes}")
+    try:
+        if forget and (entry := ways[0].entry):
+            take_back(lexicon, entry)
+        elif keep:
+            keep_word(lexicon, word, f"/{ways[keep - 1].phonemes}/", language, part)
+            click.echo(f"{lexicon}: {word} is {ways[keep - 1].phonemes}")
+    except (NotKept, OSError) as error:
+        raise click.ClickException(f"{lexicon}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _chosen(
@@ -254,5 +269,6 @@ def _chosen(
             return int(digits)
         spoken = f"[{word}](/{ways[int(digits) - 1].phonemes}/)"
         values = context.params | {"words": (spoken,), "voice": voice, "lang": language}
-        context.invoke(say, **{name: value for name, value in values.items() if name not in ("word", "keep", "part")})
+        own = ("word", "keep", "forget", "part")
+        context.invoke(say, **{name: value for name, value in values.items() if name not in own})
     return None

@@ -69,8 +69,7 @@ class LocalSpeech:
             raise CannotSpeak(str(error)) from error
         self._front = front or FrontSettings()
         text = text or TextSettings()
-        lexicon = LexiconFile(text.lexicon) if text.lexicon else None
-        self._pipeline: TextPipeline = configured_pipeline(G2P(), text, lexicon)
+        self._pipeline: TextPipeline = configured_pipeline(G2P(), text, LexiconFile(text.own_lexicon))
 
     @property
     def engine(self) -> EngineInfo:

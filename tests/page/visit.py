@@ -72,13 +72,18 @@ def browser() -> Iterator[Browser]:
 class Visit:
     """The page in a context of its own. Leaving it checks what was asked for and said meanwhile."""
 
-    def __init__(self, chromium: Browser, server: Server, *, speed: float = 1, **options: Any) -> None:
-        """`speed`: chosen on an earlier visit. `options`: the browser context's, such as `color_scheme`."""
+    def __init__(
+        self, chromium: Browser, server: Server, *, speed: float = 1, script: str = "", **options: Any
+    ) -> None:
+        """`speed`: chosen on an earlier visit. `script`: run before the page's own.
+
+        `options`: the browser context's, such as `color_scheme`.
+        """
         self.server = server
         self.origin = f"http://127.0.0.1:{server.port}"
         self.context: BrowserContext = chromium.new_context(**{"service_workers": "block"} | options)
         self.context.set_default_timeout(DEADLINE * 1000)
-        self.context.add_init_script(LISTEN)
+        self.context.add_init_script(LISTEN + script)
         if speed != 1:
             kept = f"localStorage['kokoro-live settings'] ??= {json.dumps(json.dumps({'speed': speed}))}"
             self.context.add_init_script(kept)

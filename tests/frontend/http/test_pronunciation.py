@@ -274,6 +274,27 @@ async def test_a_kept_word_is_said_so_from_the_next_text_on(tmp_path: Path) -> N
     assert lexicon.read_text() == "other\tuther\nzyxxy\t/zˈuksi/\ten-us\n"
 
 
+async def test_the_users_entries_are_first_and_are_taken_back(tmp_path: Path) -> None:
+    lexicon = tmp_path / "words.tsv"
+    lexicon.write_text("# mine\nbow\t/bˈu/\ten\nBow\tbeau\nbow\t/bˈɔ/\ten\tnoun\nbow\t/bˈɪ/\tfr")
+    word: dict[str, object] = {"word": "bow", "lang": "en-us"}
+    answers = await pronounced(
+        lexicon, word, {**word, "forget": True, "part": "noun"}, {**word, "forget": True}, {**word, "forget": True}
+    )
+    ways = [[(way["phonemes"], way["how"], way["part"]) for way in answer.get("ways", ())] for _, answer in answers]  # type: ignore[attr-defined]
+    assert ways[0][:2] == [("bˈu", "now (your lexicon)", None), ("bˈɔ", "as noun (your lexicon)", "noun")]
+    assert ways[0][2][1] == "otherwise (lexicon)"
+    assert ways[1] == [way for way in ways[0] if way[0] != "bˈɔ"]
+    assert ways[2][0] == (ways[0][2][0], "now (lexicon)", None)
+    assert (answers[3][0], answers[3][1]["error"]["code"]) == (409, "no_lexicon")  # type: ignore[index]
+    assert lexicon.read_text() == "# mine\nBow\tbeau\nbow\t/bˈɪ/\tfr"
+
+
+async def test_the_language_is_the_voices_where_none_is_named() -> None:
+    ((_, british),) = await pronounced(None, {"word": "schedule", "voice": "bf_emma"})
+    assert british["language"] == "en-gb"
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [

@@ -159,10 +159,25 @@ def test_a_way_is_kept_in_the_lexicon_with_the_words_capitals(tmp_path: Path) ->
 def test_what_can_not_be_kept_is_told(tmp_path: Path) -> None:
     lexicon = tmp_path / "lexicon.txt"
     lexicon.touch()
-    for arguments in (["two words"], ["Dumas", "--keep", "1"], ["Dumas", "--lang", "xx"]):
-        assert pronounced(*arguments).exit_code == 2
+    for arguments in (["two words"], ["x" * 201], ["Dumas", "--lang", "xx"], ["Dumas", "--forget"]):
+        assert pronounced(*arguments, "--lexicon", str(lexicon)).exit_code == 2
     assert pronounced("Dumas", "--keep", "99", "--lexicon", str(lexicon)).exit_code == 2
     assert lexicon.read_text() == ""
+    lexicon.write_text(pls := "<lexicon><lexeme><grapheme>A</grapheme><alias>b</alias></lexeme></lexicon>")
+    result = pronounced("Dumas", "--keep", "1", "--lexicon", str(lexicon))
+    assert (result.exit_code, lexicon.read_text()) == (1, pls) and "document of PLS" in result.output
+
+
+def test_a_word_is_kept_where_no_lexicon_is_named_shown_first_and_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    before = pronounced("Dumas").output.splitlines()
+    assert pronounced("Dumas", "--keep", "2").exit_code == 0
+    shown = pronounced("Dumas").output.splitlines()
+    assert shown[0].split("  ")[1:] == [before[1].split("  ")[1], "now (your lexicon)"]
+    assert pronounced("Dumas", "--forget").exit_code == 0
+    assert pronounced("Dumas").output.splitlines() == before
 
 
 def printed(*arguments: str, given: str | None = None) -> str:
