@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -120,7 +121,7 @@ def write_users_file(path: Path, content: str, *, executable: bool = False) -> N
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = path.stat().st_mode & 0o777 if path.exists() and not executable else 0o755 if executable else 0o644
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft = path.with_name(f".{path.name}.{threading.get_native_id()}")
     try:
         draft.write_text(content, "utf-8", "surrogateescape")
         draft.chmod(mode)

@@ -181,13 +181,18 @@ def word_of(text: str) -> str:
     return word
 
 
-def entry_of(word: str, said: str, language: str, part: str | None = None) -> Entry:
+def entry_of(word: str, said: str, language: str = "", part: str | None = None) -> Entry:
     """An entry as a line has it; arguments and errors as of `keep`."""
-    line = f"{word}\t{said}\t{language}\t{part or ''}"
-    entries, problems = read_entries(line.encode())
-    if len(entries) != 1 or "\n" in line:
-        raise NotKept(problems[0].reason if problems else "it is no line of a lexicon")
-    return entries[0]
+    if part and not language.startswith("en"):
+        raise NotKept("only English words are told by their part of speech")
+    line = "\t".join(" ".join(column.split()) for column in (word, said, language, part or "")).encode()
+    try:
+        entry = None if is_pls(line) else _entry(line)
+    except _Bad as bad:
+        raise NotKept(str(bad)) from bad
+    if entry is None:
+        raise NotKept("a line that begins with #, ;;; or <lexicon is no entry")
+    return entry
 
 
 def keep(path: Path, word: str, said: str, language: str, part: str | None = None, most: int | None = None) -> None:
@@ -216,7 +221,7 @@ def _rewrite(path: Path, entry: Entry, line: str = "", most: int | None = None) 
     with alone_with(path):
         content = read_users_file(path)
         if is_pls(content.encode("utf-8", "surrogateescape")):
-            raise NotKept(f"{path} is a document of PLS, which its own program changes; a file of lines takes it")
+            raise NotKept("the lexicon is a document of PLS, which only its own program changes")
         lines = [each for each in re.findall(r".*\n|.+", content) if not _is_of(each, entry)]
         if most is not None and len(lines) >= most:
             raise NotKept(f"the lexicon has {len(lines)} lines, and no more than {most}")

@@ -15,6 +15,7 @@ _STRESSES = {"1": "ˈ", "2": "ˌ"}
 _CMU = re.compile(r"(?P<word>[^\s(]+)(?:\(\d\))? {1,3}(?P<sounds>[A-Z]{1,2}[012]?(?: [A-Z]{1,2}[012]?)*)(?: #.*)?")
 ALTERNATE = re.compile(rb"(?P<word>[^\s(]+)\(\d\) ")
 """Line of the CMU dictionary with another way to say a word: TOMATO(2)."""
+_PLS = "http://www.w3.org/2005/01/pronunciation-lexicon"
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
@@ -56,10 +57,10 @@ def from_pls(content: bytes) -> Iterator[str]:
         raise NoLexicon("document types and entities aren't read")
     try:
         root = ElementTree.fromstring(content)
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # the latter two: an unknown encoding
         raise NoLexicon(str(error)) from error
-    if _name(root) != "lexicon":
-        raise NoLexicon(f"its root is <{_name(root)}>, not <lexicon>")
+    if root.tag not in ("lexicon", f"{{{_PLS}}}lexicon"):
+        raise NoLexicon(f"its root is <{root.tag}>, not <lexicon> of {_PLS}")
     if (alphabet := root.get("alphabet", "ipa")) != "ipa":
         raise NoLexicon(f"its alphabet is {alphabet!r}, not ipa")
     language = root.get(_LANGUAGE, "")
@@ -69,6 +70,7 @@ def from_pls(content: bytes) -> Iterator[str]:
         said = max(ways, key=lambda way: way.get("prefer") == "true", default=None)
         if said is not None:
             spoken = f"/{_text(said)}/" if _name(said) == "phoneme" else _text(said)
+            spoken = spoken if said.get("alphabet", "ipa") == "ipa" else ""  # a problem of its own
             roles = (role.rpartition(":")[2].lower() for role in lexeme.get("role", "").split())
             part = next(filter(None, map(_part, roles)), "")
             yield from (f"{word}\t{spoken}\t{language}\t{part}".rstrip("\t") for word in words)

@@ -23,7 +23,7 @@ from frontend.serving.json_body import json_response
 from frontend.serving.route import WITH_BODY, Access, Answer, Routes, json_answer
 from shm.atomic import alone_with, write_whole
 from shm.folders import state_folder
-from text.lexicon import Entry, LexiconFile, line_of, read_entries
+from text.lexicon import Entry, LexiconFile, NotKept, entry_of, line_of, read_entries
 
 MOST = 1000
 """Most entries of a key's lexicon, as many as a request may bring: each request carries them to the next front."""
@@ -35,10 +35,10 @@ def pronunciations_of(request: web.Request, said_as: Mapping[str, str] | None) -
     Raises:
         ApiError: 400, a word or its sounds are none.
     """
-    lines = (f"{word}\t{said}" for word, said in (said_as or {}).items())
-    entries, problems = read_entries("\n".join(" ".join(line.split("\n")) for line in lines).encode())
-    if problems:
-        raise ApiError(400, f"`pronunciations`: {problems[0].reason}.", param="pronunciations", code="invalid_value")
+    try:
+        entries = [entry_of(word, said) for word, said in (said_as or {}).items()]
+    except NotKept as error:
+        raise ApiError(400, f"`pronunciations`: {error}.", param="pronunciations", code="invalid_value") from error
     return (*entries_of_key(request), *entries)
 
 
@@ -129,10 +129,13 @@ async def put_lexicon(request: web.Request) -> web.Response:
     """Replace the pronunciations kept for the request's API key.
 
     They precede the server's `--lexicon` in requests with the same key, and a request's own `pronunciations` precede
-    them. An empty body empties them.
+    them. An empty body empties them; one of which no entry can be read is a 400, and leaves them.
     """
     path, content = lexicon_of_key(request), await request.read()
     entries, problems = await asyncio.to_thread(read_entries, content)
+    if problems and not entries:
+        message = f"The lexicon has no entry; line {problems[0].line}: {problems[0].reason}."
+        raise ApiError(400, message, code="invalid_value")
     try:
         await asyncio.to_thread(write_entries, path, entries)
     except OSError as error:

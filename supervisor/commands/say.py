@@ -238,6 +238,8 @@ def pronounce(
         ways = ways_to_say(word, language, G2P(), LexiconFile(lexicon).current())
     except (EspeakUnavailable, LanguageUnavailable) as error:
         raise click.ClickException(str(error)) from error
+    if not ways:
+        raise click.ClickException(f"no voice of {language} can say {word}")
     for number, way in enumerate(ways, 1):
         share = "" if way.probability is None else f" {way.probability:.0%}"
         click.echo(f"{number}  {way.phonemes}  {way.how}{share}")
