@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Browser, expect
 
-from tests.page.visit import LONG, Visit, needs_chromium
+from tests.page.visit import VERY_LONG, Visit, needs_chromium
 from tests.system.server import Server
 
 pytestmark = needs_chromium
@@ -15,7 +15,7 @@ PHONE = {"viewport": {"width": 360, "height": 740}}
 def test_the_queue_shows_a_stream_its_plans_and_the_last_hour(chromium: Browser, espeak: Server) -> None:
     with Visit(chromium, espeak, **PHONE) as visit:
         page = visit.page
-        visit.speak(LONG.replace("sentence", "queued part"))
+        visit.speak(VERY_LONG.replace("sentence", "queued part"))
         visit.reading()
         page.get_by_role("tab", name="Queue").click()
         card = page.locator("[data-part=streams] > li").first
