@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, Locator, Route, expect
 
 from tests.page.test_reading_in_browser import click_word
-from tests.page.visit import FASTEST, Visit, needs_chromium
+from tests.page.visit import Visit, needs_chromium
 from tests.system.server import server
 
 pytestmark = needs_chromium
@@ -25,15 +25,22 @@ PHONEMES = """async ([input, key]) => {
 
 @contextmanager
 def read(chromium: Browser, folder: Path, lexicon: str = "", key: str = "", **options: Any) -> Iterator[Visit]:
-    """The page after it has read the text, with the server's lexicon in `words.tsv`."""
+    """The page that reads the text, with the server's lexicon in `words.tsv`."""
     (folder / "words.tsv").write_text(lexicon)
     flags = ["--lexicon", str(folder / "words.tsv"), *(["--api-keys", key] if key else [])]
     with server("--engine", "espeak", *flags, environment={"XDG_STATE_HOME": str(folder)}) as started:
         script = f"sessionStorage['kokoro-live key'] = '{key}'"
-        with Visit(chromium, started, speed=FASTEST, script=script, **options) as visit:
+        with Visit(chromium, started, script=script, **options) as visit:
+            visit.page.route("**/v1/audio/speech", _only_words)
             visit.speak(TEXT)
-            visit.ends()
+            expect(visit.page.locator("#pane .sentence")).to_have_count(3)
             yield visit
+
+
+def _only_words(route: Route) -> None:
+    """Answer no request for the text, so that no place moves by itself."""
+    if "pronunciations" in route.request.post_data_json:
+        route.continue_()
 
 
 def way(visit: Visit, named: str) -> Locator:
