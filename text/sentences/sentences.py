@@ -27,7 +27,7 @@ _ITEM = re.compile(r"(?:^|(?<= ))(?P<bullet>[•⁃‣] ?)?(?P<nth>\d{1,2}|[a-h]
 _NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}([\w\u0900-\u094d]{1,24}(?:['’]\w{1,8})?)")
 _LAST_WORDS = re.compile(r"(?:(\S{1,24})[ —])?[\"'“‘(\[{«¿¡*_]*([^\s\"“(\[{«—]+)$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
-_INITIALS = re.compile(r"(?:[\u0904-\u094d\u0958-\u095f]{1,5}\.)+[\u0904-\u094d\u0958-\u095f]{1,5}")
+_INITIALS = re.compile(r"(?:[\u0900-\u094d\u0958-\u095f]{1,5}\.)+[\u0900-\u094d\u0958-\u095f]{1,5}")
 """Dotted letters' names in Devanagari, without the last stop."""
 _IN_BRACKETS = re.compile(r"\((?:\d[\d./]{0,5} ?)?\w+\Z")
 _ASIDE = re.compile(r" \([^().!?]{1,48}\),? [a-z]")
