@@ -46,6 +46,8 @@ _BEFORE_WORD = re.compile(r".*(?:['’]|[/-](?=[\u0900-\u097f]))")
 """Beginnings that are glued to a word: an article (l'art.), or a sign in Hindi (किमी/घं., 45-स्था.)."""
 _CUT = re.compile(r"[^\W_aeiouyàáâãèéêìíòóôõùú]{2}(?<!s)$", re.IGNORECASE)
 """End of a word that was cut, in languages whose words seldom end in two consonants: disocc, turist."""
+_CUT_HINDI = re.compile("[\u0904-\u0963]{0,4}[\u0915-\u0939\u0958-\u095f]\u094d?")
+"""Short word that ends with a consonant, as verbs, which end most sentences, don't."""
 _NUMBERED_BOOKS = frozenset(("cor", "thess", "tim", "pet", "sam", "kgs", "chron"))
 _LARGER = frozenset(("hr", "hrs", "ft", "lb", "lbs", "min", "mins", "s"))
 _SMALLER = re.compile(r"\. \d{1,2}(?:½|¼|¾| ?\d/\d)?[ -]?(?:mins?|secs?|s|in|oz|d)\b")
@@ -201,8 +203,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         return goes_on or _is_german_ordinal(before.lower(), following.lower(), language)
     if lower in abbreviations.NEVER_LAST or lower in words(language, "never_last"):
         return True
-    if _INITIALS.fullmatch(lower):
-        return True  # ए.पी.जे. अब्दुल कलाम
+    if _INITIALS.fullmatch(lower) or _CUT_HINDI.fullmatch(lower):
+        return True  # ए.पी.जे. अब्दुल कलाम, टेक्. सहायक
     after_number = before[-1:].isdecimal()
     if language == "en" and abbreviations.has_sense(before, word, following):
         return True
