@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.training.tagger_texts import texts
-from text.english.perceptron import BITS, Perceptron, fixed_rows, tag_code, tag_rows
+from text.english.perceptron import BITS, Perceptron, fixed_rows, hashes, tag_code, tag_rows
 from text.english.tagger import aligned, load_spacy, spacy_model
 from text.english.tokenizer import tokens
 from text.normalization.normalize import normalize
@@ -93,7 +93,7 @@ def train(learned: Sequence[Example], rounds: int) -> Perceptron:
     totals = np.zeros_like(weights)
     step = 1
     order = random.Random(_SEED)
-    rows = [fixed_rows(each.texts) for each in learned]
+    rows = [fixed_rows(hashes(each.texts)) for each in learned]
     for turn in range(rounds):
         places = list(range(len(learned)))
         order.shuffle(places)
@@ -117,12 +117,12 @@ def _learn(
     classes: Sequence[str],
     step: int,
 ) -> int:
-    scores = weights[fixed].sum(axis=1)
-    before = second = tag_code("")
+    scores, around = weights[fixed].sum(axis=1), hashes(example.texts)
+    before = second = np.array([tag_code("")], dtype=np.uint32)
     wrong = 0
     for place, tag in enumerate(example.tags):
         if not example.given[place]:
-            rows = tag_rows(before, second, example.texts, place)
+            rows = tag_rows(before, second, around[place : place + 1])[0]
             best = int((scores[place] + weights[rows].sum(axis=0)).argmax())
             if best != (right := number[tag]):
                 every = [*fixed[place], *rows]
@@ -132,7 +132,7 @@ def _learn(
                 totals[every, best] -= step + place
                 wrong += 1
                 tag = classes[best]
-        second, before = before, tag_code(tag)
+        second, before = before, np.array([tag_code(tag)], dtype=np.uint32)
     return wrong
 
 

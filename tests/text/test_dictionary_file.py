@@ -1,6 +1,7 @@
 """English words: dictionaries and tables read in place, and the taggers that choose between their readings."""
 
 import json
+import random
 import re
 import sys
 import tracemalloc
@@ -15,7 +16,7 @@ from benchmarks.training.tagger_training import Example, agreement, train
 from text.english import english, tagger
 from text.english.dictionary_file import DictionaryFile, UnknownLayout
 from text.english.english import Heteronyms, english_lexicon
-from text.english.perceptron import BITS, MODEL, Perceptron, fixed_rows, tag_code, tag_rows
+from text.english.perceptron import BITS, MODEL, Perceptron, fixed_rows, hashes, tag_code, tag_rows
 from text.english.tagger import LightTagger
 from text.english.tokenizer import tokens
 from text.espeak import misaki
@@ -239,12 +240,29 @@ def test_never_vbp_whose_entries_in_misakis_dictionaries_are_of_the_past() -> No
 
 
 def test_features_hang_on_the_words_around_and_on_the_tags_before() -> None:
-    rows = fixed_rows(["The", "cat", "sat"])
+    rows, other, small = (fixed_rows(hashes(text.split())) for text in ("The cat sat", "The cat ran", "the cat sat"))
     assert rows.shape == (3, 17) and rows.min() >= 0 and rows.max() < 1 << BITS
-    assert (fixed_rows(["The", "cat", "ran"])[1] != rows[1]).any()
-    assert (fixed_rows(["the", "cat", "sat"])[0] != rows[0]).any()
-    noun, verb = tag_code("NN"), tag_code("VB")
-    assert tag_rows(noun, verb, ["a", "b"], 1) != tag_rows(verb, noun, ["a", "b"], 1)
+    assert (other[1] != rows[1]).any()
+    assert (small[0] != rows[0]).any()
+    noun, verb = (np.array([tag_code(tag)], dtype=np.uint32) for tag in ("NN", "VB"))
+    around = hashes(["a", "b"])[1:]
+    assert (tag_rows(noun, verb, around) != tag_rows(verb, noun, around)).any()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_tags_are_those_of_one_token_after_another(seed: int) -> None:
+    """Random weights, of which those of tags decide: a token's tag changes all that follow."""
+    classes, chosen = ["NN", "VB", "DT", "IN"], random.Random(seed)
+    weights = np.random.default_rng(seed).integers(-9, 9, (1 << BITS, len(classes)), dtype=np.int8)
+    texts = chosen.choices(["a", "be", "see", "do", "it"], k=60)
+    given = chosen.choices(["", "CD"], weights=(9, 1), k=60)
+    scores, around = weights[fixed_rows(hashes(texts))].sum(axis=1), hashes(texts)
+    found = ["", ""]
+    for place, tag in enumerate(given):
+        second, before = (np.array([tag_code(each)], dtype=np.uint32) for each in found[-2:])
+        rows = tag_rows(before, second, around[place : place + 1])[0]
+        found.append(tag or classes[(scores[place] + weights[rows].sum(axis=0)).argmax()])
+    assert Perceptron(weights, classes).tags(texts, given) == found[2:]
 
 
 def test_the_shipped_model_is_small_and_tags_common_words() -> None:

@@ -10,7 +10,7 @@ import re
 import struct
 import zlib
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -59,15 +59,21 @@ _SHAPE = 4
 _ONE = np.array([feature[0] for feature in _FEATURES])
 _PAIRS = np.array([place for place, feature in enumerate(_FEATURES) if len(feature) == 2])
 _OTHER = np.array([feature[1] for feature in _FEATURES if len(feature) == 2])
-_SALTS = np.array([(place + 1) * _SALT & 0xFFFFFFFF for place in range(len(_FEATURES))], dtype=np.uint32)
+_SALTS, _TAG_SALTS = (
+    np.array([(place + 1) * _SALT & 0xFFFFFFFF for place in places], dtype=np.uint32)
+    for places in (range(len(_FEATURES)), range(100, 105))
+)
+_BESIDE_TAG = [_HERE + _WORD, _HERE + _ENDING, _AFTER + _WORD]
+"""Codes that make a feature each with the tag before; the first two of such features have that tag and the second."""
 
 
+@cache
 def tag_code(tag: str) -> int:
     return zlib.crc32(tag.encode())
 
 
 @lru_cache(maxsize=8192)
-def _codes(text: str) -> tuple[int, int, int, int, int]:
+def _packed(text: str) -> bytes:
     """Hashes of a token: lower-case word, endings of three and two letters, first letter with shape, shape."""
     lower = _DIGIT.sub("0", text.lower().replace("’", "'"))
     if text.isupper() and len(text) > 1:
@@ -75,51 +81,44 @@ def _codes(text: str) -> tuple[int, int, int, int, int]:
     else:
         shape = "X" if text[:1].isupper() else "x" if text[:1].isalpha() else "."
     parts = (lower, lower[-3:], "2" + lower[-2:], shape + lower[:1], shape)
-    return tuple(zlib.crc32(part.encode()) for part in parts)  # type: ignore[return-value]
+    return struct.pack("=5I", *(zlib.crc32(part.encode()) for part in parts))
 
 
-@lru_cache(maxsize=8192)
-def _packed(text: str) -> bytes:
-    return struct.pack("=5I", *_codes(text))
-
-
-def fixed_rows(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Rows of the features that depend on words alone, for each token of a sentence: array of shape (tokens, 17)."""
+def hashes(texts: Sequence[str]) -> NDArray[np.uint32]:
+    """Codes of the five tokens around each token of a sentence, in a row of 25; the rows overlap in memory."""
     edge = _packed(_EDGE) * 2
     codes = edge + b"".join(map(_packed, texts)) + edge
-    # Row N holds the codes of the five tokens around token N: these rows overlap in memory.
-    around = np.ndarray((len(texts), 25), dtype=np.uint32, buffer=codes, strides=(20, 4))
+    return np.ndarray((len(texts), 25), dtype=np.uint32, buffer=codes, strides=(20, 4))
+
+
+def fixed_rows(around: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Rows of the features that depend on words alone, for each token of a sentence: array of shape (tokens, 17).
+
+    Args:
+        around: `hashes`.
+    """
     mixed = around[:, _ONE] * _MIX + _SALTS
     mixed[:, _PAIRS] += around[:, _OTHER] * _SECOND
     mixed[:1, _SHAPE] += _SECOND
-    mixed ^= mixed >> np.uint32(15)
-    mixed *= _SECOND
-    return (mixed >> np.uint32(32 - BITS)).astype(np.int64)
+    return _rows(mixed)
 
 
-def tag_rows(before: int, second: int, texts: Sequence[str], place: int) -> list[int]:
-    """Rows of the features that depend on the two tags before a token.
+def tag_rows(before: NDArray[np.uint32], second: NDArray[np.uint32], around: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Rows of the features that depend on the two tags before a token, for each of some tokens.
 
     Args:
         before, second: codes (`tag_code`) of the tag before and of the tag before that.
+        around: the tokens' rows of `hashes`.
     """
-    word, ending, *_ = _codes(texts[place])
-    after = _codes(texts[place + 1] if place + 1 < len(texts) else _EDGE)[0]
-    return [*_rows_of_tags(before, second), *_rows_with_words(before, word, ending, after)]
+    mixed = np.zeros((len(around), len(_TAG_SALTS)), dtype=np.uint32)
+    mixed[:, 1], mixed[:, 2:] = second, around[:, _BESIDE_TAG]
+    return _rows(mixed * _SECOND + (before * _MIX)[:, None] + _TAG_SALTS)
 
 
-def _rows_of_tags(before: int, second: int) -> list[int]:
-    return [_row(before, 0, 100), _row(before, second, 101)]
-
-
-def _rows_with_words(before: int, word: int, ending: int, after: int) -> tuple[int, int, int]:
-    return _row(before, word, 102), _row(before, ending, 103), _row(before, after, 104)
-
-
-def _row(one: int, other: int, place: int) -> int:
-    mixed = one * 0x9E3779B1 + other * 0x85EBCA77 + (place + 1) * _SALT & 0xFFFFFFFF
-    mixed ^= mixed >> 15
-    return (mixed * 0x85EBCA77 & 0xFFFFFFFF) >> (32 - BITS)
+def _rows(mixed: NDArray[np.uint32]) -> NDArray[np.int64]:
+    mixed ^= mixed >> np.uint32(15)
+    mixed *= _SECOND
+    return (mixed >> np.uint32(32 - BITS)).astype(np.int64)
 
 
 class Perceptron:
@@ -131,8 +130,8 @@ class Perceptron:
         """
         self._weights = weights
         self._classes = list(classes)
-        self._codes = [tag_code(name) for name in classes]
-        self._of_tags = lru_cache(4096)(self._sum_of_tags)
+        self._codes = np.array([tag_code(name) for name in classes], dtype=np.uint32)
+        self._named = {tag_code(name): name for name in classes}
 
     @classmethod
     def load(cls, file: Path = MODEL) -> Perceptron:
@@ -145,32 +144,31 @@ class Perceptron:
     def tags(self, texts: Sequence[str], given: Sequence[str]) -> list[str]:
         """Penn tags of a sentence's tokens.
 
+        All tokens are tagged at once as if the tags before them were right, then those after a tag that has changed,
+        until none changes: the tags are the same as one by one, in a few calls of numpy.
+
         Args:
             given: a tag for each token; "" where the perceptron must choose.
         """
         if not texts:
             return []
-        # The features come first here because numpy adds whole rows four times faster than parts of rows.
-        fixed = np.add.reduce(self._weights.take(fixed_rows(texts).T, axis=0), axis=0, dtype=np.int32)
-        codes = [*map(_codes, texts), _codes(_EDGE)]
-        before = second = tag_code(_EDGE)
-        found: list[str] = []
-        for place, tag in enumerate(given):
-            if tag:
-                code = tag_code(tag)
-            else:
-                score = fixed[place]
-                score += self._of_tags(before, second)
-                word, ending, *_ = codes[place]
-                for row in _rows_with_words(before, word, ending, codes[place + 1][0]):
-                    score += self._weights[row]
-                best = int(score.argmax())
-                tag, code = self._classes[best], self._codes[best]
-            found.append(tag)
-            second, before = before, code
-        return found
+        around = hashes(texts)
+        scores = self._sum(fixed_rows(around))
+        codes = np.array([*map(tag_code, (_EDGE, _EDGE, *given))], dtype=np.uint32)
+        free = np.array([not tag for tag in given])
+        codes[2:][free] = self._codes[scores[free].argmax(axis=1)]
+        places = free.nonzero()[0]
+        while len(places):
+            rows = tag_rows(codes[places + 1], codes[places], around[places])
+            best = self._codes[(scores[places] + self._sum(rows)).argmax(axis=1)]
+            changed = places[best != codes[places + 2]]
+            codes[places + 2] = best
+            after = np.zeros(len(texts) + 2, dtype=bool)
+            after[changed + 1] = after[changed + 2] = True
+            places = (after[: len(texts)] & free).nonzero()[0]
+        return [tag or self._named[code] for tag, code in zip(given, codes[2:].tolist(), strict=True)]
 
-    def _sum_of_tags(self, before: int, second: int) -> NDArray[np.int32]:
-        """Weights of the two features that depend on the two tags before a token alone."""
-        total: NDArray[np.int32] = self._weights[_rows_of_tags(before, second)].sum(axis=0, dtype=np.int32)
+    def _sum(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+        # The features come first here because numpy adds whole rows four times faster than parts of rows.
+        total: NDArray[np.int32] = np.add.reduce(self._weights.take(rows.T, axis=0), axis=0, dtype=np.int32)
         return total
