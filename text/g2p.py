@@ -11,9 +11,10 @@ import sys
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple, Protocol
+
+from msgspec.structs import replace
 
 from shm.espeak.messages import LANGUAGE_FILES
 from text.east_asian import missing

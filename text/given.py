@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import chain, groupby
+
+from msgspec.structs import replace
 
 from text.lexicon import Lexicon, LexiconMatch
 from text.lexicon_formats import PARTS

@@ -9,6 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+import msgspec
+
 from text.apart import apart
 from text.east_asian import LanguageUnavailable
 from text.errors import Mishaps
@@ -257,7 +259,7 @@ class TextPipeline:
             words = self._g2p.words(text, code)
         except LanguageUnavailable:
             return ()
-        return tuple(replace(word, phonemes=adapted(word.phonemes, language)) for word in words)
+        return tuple(msgspec.structs.replace(word, phonemes=adapted(word.phonemes, language)) for word in words)
 
     def _ways(self, passage: ReadPassage, given: Given, reading: Reading) -> Iterator[Callable[[str], Words]]:
         """The ways to pronounce a passage, each simpler than the one before."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from text.english.tokenizer import Token
 from text.locales.tables import table, word_list
@@ -30,15 +31,14 @@ _CAPITALS = re.compile(r"(?=[^AEIOUY]{0,3}[AEIOUY])(?![A-Z]*[^AEIOUY]{4})[A-Z]{6
 """Words in capitals that are long for an abbreviation, and have vowels."""
 
 
-class SpokenToken(NamedTuple):
+class SpokenToken(msgspec.Struct):
     word: int
     """Index of its word in the sentence."""
     phonemes: str
     source: PhonemeSource
 
 
-@dataclass(slots=True)
-class _Part:
+class _Part(msgspec.Struct):
     """A token or a part of one, with the attributes of a `misaki.token.MToken` that its lexicon reads."""
 
     text: str

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from text.espeak.espeak import MAX_WORD
 from text.locales.english import ABBREVIATIONS, ADDRESS_PART, ADDRESS_SIGNS, CURRENCY_NAMES, MAGNITUDES, SIGNS
@@ -54,8 +55,7 @@ _WORDS_WITH_STOP = frozenset(["dr", "esq", "mr", "mrs", "ms", "etc"])
 _HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
 
 
-@dataclass(slots=True)
-class Token:
+class Token(msgspec.Struct):
     """Input of misaki for a word or a part of it."""
 
     text: str

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, groupby, pairwise
 from operator import attrgetter
+
+from msgspec.structs import replace
 
 from shm.espeak.messages import LANGUAGE_FILES
 from text.espeak import espeak, misaki

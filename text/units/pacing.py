@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import msgspec
+
 from shm.inflection import Inflection
 from text.errors import Mishaps
 from text.lexicon import Lexicon
@@ -261,7 +263,7 @@ class Bookmarks:
         if not self._left:
             return sourced.words
         return [
-            replace(word, bookmarks=self._until(start)) if spelling else word
+            msgspec.structs.replace(word, bookmarks=self._until(start)) if spelling else word
             for word, spelling, (start, _) in zip(sourced.words, sourced.written, sourced.origins, strict=True)
         ]
 
@@ -312,7 +314,7 @@ class Inflections:
         if not self._stretches:
             return words
         return [
-            replace(word, inflection=inflection) if (inflection := self._of(origin)) else word
+            msgspec.structs.replace(word, inflection=inflection) if (inflection := self._of(origin)) else word
             for word, origin in zip(words, origins, strict=True)
         ]
 

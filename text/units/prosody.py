@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
+import msgspec
+
 from shm.inflection import PLAIN, Inflection
 from text.locales.tables import table, word_list
 from text.markup.inflections import STRESSES
@@ -172,7 +174,7 @@ def with_full_stop(words: Sequence[Word], notation: Notation) -> list[Word]:
             break
         if pronounceable(word, notation):
             closed = word.phonemes.rstrip('”")')
-            found[place] = replace(word, phonemes=f"{closed}.{word.phonemes[len(closed) :]}")
+            found[place] = msgspec.structs.replace(word, phonemes=f"{closed}.{word.phonemes[len(closed) :]}")
             break
     return found
 
@@ -384,5 +386,6 @@ def expressed(sentence: ReadSentence, language: str, degree: float = 1.0) -> lis
         if not rule.english or language.startswith("en"):
             inflection = rule.inflection.times(degree)
             for at in dict.fromkeys(rule.find(sentence)):
-                words[at] = replace(words[at], inflection=inflection.within(words[at].inflection or PLAIN))
+                word = words[at]
+                words[at] = msgspec.structs.replace(word, inflection=inflection.within(word.inflection or PLAIN))
     return words

@@ -241,8 +241,8 @@ def _clauses(word: Word, notation: Notation) -> list[Word]:
     scripts = _SCRIPT_CLAUSE.findall(word.phonemes) if len(texts) > 1 and notation.speaks == "phonemes" else []
     if len(texts) != len(scripts):
         return [word]
-    parts = [Word(text, script, word.source) for text, script in zip(texts, scripts, strict=True)]
-    parts[0] = replace(parts[0], bookmarks=word.bookmarks)
+    parts = [Word(texts[0], scripts[0], word.source, bookmarks=word.bookmarks)]
+    parts += [Word(text, script, word.source) for text, script in zip(texts[1:], scripts[1:], strict=True)]
     return parts if all(pronounceable(part, notation) for part in parts) else [word]
 
 

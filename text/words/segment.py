@@ -33,8 +33,7 @@ class PhonemeSource(StrEnum):
         return next((source for source in (cls.LETTERS, cls.ESPEAK, cls.LEXICON) if source in sources), cls.NONE)
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(msgspec.Struct, frozen=True):
     """Text between two spaces of a sentence, punctuation included, with its phonemes."""
 
     text: str
