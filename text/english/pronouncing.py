@@ -85,38 +85,34 @@ class Pronouncer:
         fallback: phonemes of a text that the lexicon lacks, and their source.
         """
         self._en = en
-        self._marks: frozenset[str] = en.PUNCTS
+        self._tags_of_marks: frozenset[str] = en.PUNCT_TAGS
         self._lexicon = lexicon
         self._fallback = fallback
         self._known = lru_cache(_RECENT)(self._look_up)
         self._begin = lru_cache(_RECENT)(self._beginning)
         self._together = lru_cache(_RECENT)(self._joined)
-        self._parts_of = lru_cache(_RECENT)(en.subtokenize)
+        self._parts_of = lru_cache(_RECENT)(self._cut)
 
     def pronounced(self, found: Sequence[Token], tags: Sequence[str]) -> list[SpokenToken]:
         spoken: list[SpokenToken] = []
         context: _Context = (None, False)
         shouted = len(found) > 2 and not any(any(map(str.islower, token.text)) for token in found)
         for parts in reversed(list(self._words(found, tags))):
-            part = parts[0]
+            part, source, begun = parts[0], PhonemeSource.LEXICON, None
             if len(parts) > 1:
-                said, context = self._together(tuple((p.text, p.tag, p.currency, p.is_head) for p in parts), context)
-            else:
+                said, begun = self._together(tuple((p.text, p.tag, p.currency, p.is_head) for p in parts), context)
+            elif (said := part.phonemes) is None:
                 if part.text.isupper():
                     quiet = shouted and part.text.lower() in _NO_INITIALS
                     part.text = part.text.lower() if quiet else self._as_word(part.text)
-                said = part.phonemes
-                if said is None:
-                    key = part.text, part.tag, part.currency, part.alias
-                    said, depends = self._known(*key)
-                    if depends:
-                        said, _ = self._known(*key, *context)
-            phonemes, source = said, PhonemeSource.LEXICON
-            if phonemes is None:
-                phonemes, source = self._fallback("".join(part.text for part in parts))
-            if len(parts) == 1:
-                context = self._before(context, phonemes, part)
-            spoken.append(SpokenToken(parts[0].word, phonemes.replace("ɾ", "T").replace("ʔ", "t"), source))
+                key = part.text, part.tag, part.currency, part.alias
+                said, begun, depends = self._known(*key)
+                if depends:
+                    said, begun, _ = self._known(*key, *context)
+            if said is None:
+                said, source = self._fallback("".join([part.text for part in parts]))
+            context = self._before(context, begun or self._begin(said, part.text, part.tag))
+            spoken.append(SpokenToken(part.word, said.replace("ɾ", "T").replace("ʔ", "t"), source))
         spoken.reverse()
         return spoken
 
@@ -129,14 +125,9 @@ class Pronouncer:
             for number, text in enumerate(texts):
                 last = number + 1 == len(texts)
                 part = _Part(text, tag, token.space and last, token.word)
-                if tag == "$" and text in self._en.CURRENCIES:
-                    currency, part.phonemes = text, ""
-                elif tag == ":" and text in ("-", "–"):
-                    part.phonemes = "—"
-                elif tag in self._en.PUNCT_TAGS and not (text.isascii() and text.isalpha()):
-                    part.phonemes = self._en.PUNCT_TAG_PHONEMES.get(
-                        tag, "".join(sign for sign in text if sign in self._marks)
-                    )
+                if tag in self._tags_of_marks and not (text.isascii() and text.isalpha()):
+                    part.phonemes = self._mark(text, tag)
+                    currency = text if tag == "$" and text in self._en.CURRENCIES else currency
                 elif currency is not None:
                     # A currency's name is said after the last number that follows its sign.
                     if tag != "CD":
@@ -159,20 +150,34 @@ class Pronouncer:
         if open_word:
             yield open_word
 
+    def _cut(self, text: str) -> list[str]:
+        whole = text.isascii() and text.isalpha() and text[1:].islower()
+        parts: list[str] = [text] if whole else self._en.subtokenize(text)
+        return parts
+
+    def _mark(self, text: str, tag: str) -> str:
+        if tag == "$" and text in self._en.CURRENCIES:
+            return ""
+        if tag == ":" and text in ("-", "–"):
+            return "—"
+        said: str | None = self._en.PUNCT_TAG_PHONEMES.get(tag)
+        return "".join(sign for sign in text if sign in self._en.PUNCTS) if said is None else said
+
     def _look_up(
         self, text: str, tag: str, currency: str | None, alias: str | None, *context: bool | None
-    ) -> tuple[str | None, bool]:
-        """Phonemes of a part that stands alone, None if the lexicon lacks it, and whether the context decides them."""
+    ) -> tuple[str | None, _Context | None, bool]:
+        """Phonemes of a part that stands alone, and how they begin, None if the lexicon lacks it; whether the context
+        decides them.
+        """
         following = _Watched(self._en.TokenContext(*context))
         phonemes, _ = self._lexicon(_Part(text, tag, alias=alias, currency=currency), following)
-        return phonemes, following.read
+        return phonemes, None if phonemes is None else self._beginning(phonemes, text, tag), following.read
 
-    def _before(self, context: _Context, phonemes: str, part: _Part) -> _Context:
-        """Context of the word before a part."""
-        vowel, to = self._begin(phonemes, part.text, part.tag)
-        return context[0] if vowel is _UNKNOWN else vowel, to
+    def _before(self, context: _Context, begun: _Context) -> _Context:
+        """Context of the word before one that begins so."""
+        return (context[0], begun[1]) if begun[0] is _UNKNOWN else begun
 
-    def _beginning(self, phonemes: str, text: str, tag: str) -> tuple[Any, bool]:
+    def _beginning(self, phonemes: str, text: str, tag: str) -> _Context:
         begun = self._en.G2P.token_context(self._en.TokenContext(_UNKNOWN), phonemes, _Part(text, tag))
         return begun.future_vowel, begun.future_to
 
@@ -201,7 +206,7 @@ class Pronouncer:
                 parts[left].phonemes = phonemes
                 for part in parts[left + 1 : right]:
                     part.phonemes = ""
-                context = self._before(context, phonemes, whole)
+                context = self._before(context, self._begin(phonemes, whole.text, whole.tag))
                 left, right = 0, left
             elif left + 1 < right:
                 left += 1
