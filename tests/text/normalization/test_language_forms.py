@@ -18,9 +18,10 @@ from benchmarks.reading_forms import held_out
 from benchmarks.reading_languages import right, written
 from tests.growth import grows_with_the_length
 from tests.share import share
-from text.locales.tables import languages
+from text.locales.tables import languages, table
 from text.normalization import normalize as normalization
-from text.normalization.classes import cover
+from text.normalization.classes import cover, forms
+from text.normalization.classes.tokens import Tokens
 from text.normalization.draft import Draft
 from text.normalization.eastern.eastern import Eastern, eastern_words
 from text.normalization.normalize import normalize, rules_of
@@ -253,3 +254,31 @@ def test_a_unit_of_units_is_said_by_its_parts(code: str) -> None:
             written[f"5{one}/{other}"] = f"五{name}{per}"
         said = {text: normalize(sanitize(text), code, Normalization()) for text in written}
         assert said == written
+
+
+@pytest.mark.parametrize("code", ["en", "es", "it"])
+def test_a_line_costs_no_more_if_a_table_has_twice_its_rows(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row with a word of three letters is there once more, with other such words; rows tried are counted."""
+    counts: list[int] = []
+    found = forms._Shelf.of
+
+    def counted(shelf: forms._Shelf, folds: frozenset[str]) -> list[Any]:
+        counts[-1] += len(rows := found(shelf, folds))
+        return rows
+
+    monkeypatch.setattr(forms._Shelf, "of", counted)
+    written = {
+        name: {each: rows[each] for each in rows if each != "cues"} for name, rows in table(code, "forms").items()
+    }
+    added = {
+        name: rows | {re.sub(r"[^\W\d_]{3,}", "\\g<0>zqzqzqzq", each): rows[each] for each in rows}
+        for name, rows in written.items()
+    }
+    lines = [Tokens(re.sub(r"\{.\}", "7", each)) for rows in written.values() for each in list(rows)[::20]]
+    for each in (written, added):
+        counts.append(0)
+        parse = forms.Forms(each, lambda number, _: number, lambda number, _: str(number)).parse
+        for line in lines:
+            for place in range(len(line.tokens)):
+                list(parse(line, place, False))
+    assert counts[0] == counts[1] > len(lines)

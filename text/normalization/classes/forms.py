@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -46,8 +46,20 @@ class _Row(NamedTuple):
     """A single letter or numbers alone ({n}m, {n}/{d}), which need two such words, or one that stands near."""
 
 
-def _may_follow(second: str, key: str) -> bool:
-    return second in ("", key) or (second == NUMBER and key.isdecimal())
+class _Shelf:
+    """Rows that begin alike, found by the longest of their other parts, so that a line costs no more if there are more
+    rows.
+    """
+
+    def __init__(self, rows: Iterable[_Row], start: str) -> None:
+        self._rows: dict[str, list[tuple[int, _Row]]] = defaultdict(list)
+        for place, row in enumerate(rows):
+            self._rows[max(row.fixed - {start}, key=len, default="")].append((place, row))
+
+    def of(self, folds: frozenset[str]) -> list[_Row]:
+        """Rows of which that part is one of a line's tokens, in the table's order."""
+        parts = ("", *(self._rows.keys() & folds))
+        return [row for _, row in sorted(chain.from_iterable(self._rows.get(part, ()) for part in parts))]
 
 
 def _spellings(written: str, words: Container[str] | None) -> set[str]:
@@ -88,8 +100,7 @@ class Forms:
         self._words = {"c": _CAPITALS, "p": table.get("per", {}), "k": table.get("modifiers", {})}
         self._folds = {kind: frozenset(map(str.casefold, kept)) for kind, kept in self._words.items()}
         self._listed: dict[str, list[tuple[str, _Row]]] = defaultdict(list)
-        self._numbered: dict[str, list[_Row]] = defaultdict(list)
-        """Of rows that begin with a number: by the token after it."""
+        """Second tokens and rows by the first token, or by a space and the token after a number."""
         self._bare: dict[str, set[str]] = defaultdict(set)
         """First tokens of rows without digits, in capitals if they have them, and the second ones; "" is any."""
         listed = set(chain.from_iterable(table.values()))
@@ -101,19 +112,11 @@ class Forms:
                 if written != "cues":
                     for spelling in (written, *(_spellings(written, words) - listed)):
                         self._add(spelling, said, cues)
-        self._rows: dict[str, dict[str, list[_Row]]] = {}
-        """Rows by their first token and by the second; `NUMBER` is any other number, "" any other token."""
-        for start, rows in self._listed.items():
-            seconds = {"", NUMBER, *dict(rows)}
-            self._rows[start] = {key: [row for each, row in rows if _may_follow(each, key)] for key in seconds}
-        begun = {
-            start: [second for second, found in seconds.items() if found]
-            for start, seconds in self._rows.items()
-            if not start.isdecimal()
-        }
-        numbers = bool(self._numbered) or len(begun) < len(self._rows)
+        self._rows = {start: _Shelf((row for _, row in rows), start.strip()) for start, rows in self._listed.items()}
+        numbered = {start for start in self._listed if start.isdecimal() or start[0] == " "}
+        begun = {start: [second for second, _ in rows] for start, rows in self._listed.items() if start not in numbered}
         bare = Parser.of(self.parse, self._bare)
-        self.parser = Parser.of(self.parse, begun)._replace(numbers=numbers, bare=bare)
+        self.parser = Parser.of(self.parse, begun)._replace(numbers=bool(numbered), bare=bare)
 
     def _add(self, written: str, said: str, cues: frozenset[str]) -> None:
         marked = _PLACE.sub(lambda match: _HOLDERS[match[1]], written)
@@ -129,9 +132,9 @@ class Forms:
         second = _NAMES.get(parts[1].text, "") if len(parts) > 1 else "c"
         following = "" if second else parts[1].fold
         lettered = self._folds["c"] if second == "c" and parts[1:] else frozenset[str]()
-        if name == "o" or (name in ("n", "d", "t") and (following or lettered)):
+        if name == "o" or (name in ("n", "d", "t", "y") and (following or lettered)):
             for after in _ENDINGS if name == "o" else lettered or (following,):
-                self._numbered[after].append(row)
+                self._listed[f" {after}"].append(("", row))
             return
         if not any(part.kind == "d" or _NAMES.get(part.text, "c") not in "cpk" for part in parts):
             first = parts[0].text
@@ -146,11 +149,11 @@ class Forms:
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         start = line[place]
-        rows = self._beginning(start.fold, line[place + 1])
+        starts = [start.fold]
         if start.kind == "d":
-            following = line[self._written_at(line, place)[1]]
-            rows = [*self._numbered.get(following.fold, ()), *rows, *self._beginning(NUMBER, line[place + 1])]
-        for row in rows:
+            starts = [f" {line[self._written_at(line, place)[1]].fold}", start.fold, NUMBER]
+        shelves = filter(None, map(self._rows.get, starts))
+        for row in chain.from_iterable(shelf.of(line.folds) for shelf in shelves):
             if not row.fixed <= line.folds or (row.cues and row.cues.isdisjoint(line.folds)):
                 continue
             if row.doubtful and len(row.cues & line.folds) < 2 and not self._is_near(line, place, row.cues):
@@ -171,10 +174,6 @@ class Forms:
                 if start.text.istitle() and not row.exact:
                     said = said[0].upper() + said[1:]
                 yield Classed(place, after, InWords("Form", said), _COST - 0.05 * bool(row.cues) - 0.01 * row.plain)
-
-    def _beginning(self, start: str, second: Lexeme) -> list[_Row]:
-        seconds = self._rows.get(start)
-        return (seconds.get(second.fold) or seconds[NUMBER if second.kind == "d" else ""]) if seconds else []
 
     def _is_near(self, line: Tokens, place: int, cues: frozenset[str]) -> bool:
         return any(line[near].fold in cues for near in range(place - _NEAR, place + 2 * _NEAR))
