@@ -168,5 +168,8 @@ class _Words:
 
     def around(self, start: int, end: int) -> tuple[int, int]:
         first = max(0, bisect_right(self._starts, start) - 1)
+        _, begin, stop = self._words[first]
+        if end + self._offset <= stop:
+            return begin, stop
         last = max(first, bisect_left(self._starts, max(start + 1, end), first) - 1)
-        return self._words[first].start, self._words[last].end
+        return begin, self._words[last].end

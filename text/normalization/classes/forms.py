@@ -55,11 +55,12 @@ class _Shelf:
         self._rows: dict[str, list[tuple[int, _Row]]] = defaultdict(list)
         for place, row in enumerate(rows):
             self._rows[max(row.fixed - {start}, key=len, default="")].append((place, row))
+        self._always = self._rows.pop("", [])
 
     def of(self, folds: frozenset[str]) -> list[_Row]:
         """Rows of which that part is one of a line's tokens, in the table's order."""
-        parts = ("", *(self._rows.keys() & folds))
-        return [row for _, row in sorted(chain.from_iterable(self._rows.get(part, ()) for part in parts))]
+        rows = [row for part in self._rows.keys() & folds for row in self._rows[part]] + self._always
+        return [row for _, row in sorted(rows)] if rows else []
 
 
 def _spellings(written: str, words: Container[str] | None) -> set[str]:
