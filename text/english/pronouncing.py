@@ -170,7 +170,12 @@ class Pronouncer:
         decides them.
         """
         following = _Watched(self._en.TokenContext(*context))
-        phonemes, _ = self._lexicon(_Part(text, tag, alias=alias, currency=currency), following)
+        if text.isascii() and text.isalpha() and not (alias or currency):
+            # The lexicon's call would first make ASCII of other letters, one by one.
+            stress = None if text.islower() else self._lexicon.cap_stresses[text.isupper()]
+            phonemes, _ = self._lexicon.get_word(text, tag, stress, following)
+        else:
+            phonemes, _ = self._lexicon(_Part(text, tag, alias=alias, currency=currency), following)
         return phonemes, None if phonemes is None else self._beginning(phonemes, text, tag), following.read
 
     def _before(self, context: _Context, begun: _Context) -> _Context:
