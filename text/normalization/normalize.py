@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from text.locales.tables import table
-from text.normalization import emoji, layout
+from text.normalization import emoji, layout, sources
 from text.normalization.draft import Draft, Replacement, Rewritten, Rule
 from text.normalization.english import english, web
 from text.normalization.markdown import CodeBlocks, plain
@@ -90,11 +90,14 @@ def normalized_sentences(
     code = CodeBlocks.SKIPPED if settings.skips_code else CodeBlocks.MENTIONED
     code = code if "code_blocks" in settings.on else CodeBlocks.READ
     if laid_out:
-        text = layout.cleared(layout.mathml_as_tex(text, with_tex) if "<math" in text else text)
+        text = layout.mathml_as_tex(text, with_tex) if "<math" in text else text
+        text = layout.cleared(sources.prose(text))
     for start, end in chunks(text) if markdown else [(0, len(text))]:
         chunk = text[start:end]
         kept = [Replacement.kept(chunk, 0, len(chunk))]
-        pieces = plain(chunk, language, code, with_tex) if markdown else None
+        pieces = sources.rows(chunk) if laid_out else None
+        if pieces is None and markdown:
+            pieces = plain(chunk, language, code, with_tex)
         if pieces is None and laid_out:
             pieces = layout.joined(chunk)
         if layout.FILLER in chunk:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 RULES = {
     "markdown": "Leave out Markdown's and HTML's markup, and say a link's text instead of its address: **bold**.",
     "code_blocks": "Mention long code blocks instead of reading them (needs markdown).",
-    "layout": "Leave out subtitle times, page numbers, BBCode, wiki marks, notes; join hyphenated lines: so.[12] Then.",
+    "layout": "Leave out subtitle times, page numbers, BBCode, wiki marks, LaTeX, notes; join lines: so.[12] Then.",
     "tex": "Say TeX between dollar signs and functions in formulas: $x^2$, f(x) = 2x.",
     "music": "Say notes, keys and chords: F#, Bb minor, C#m7.",
     "emoji": "Leave out emoji and emoticons: 😀.",

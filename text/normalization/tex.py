@@ -255,7 +255,7 @@ class Formula:
 
 
 _ENVIRONMENTS = "|".join(_TABLE["environments"])
-_MATH = re.compile(
+MATH = re.compile(
     r"\$(?P<inline>(?![\s$])[^$\n]{0,199}(?<![\s\\]))\$(?![\d$])"
     r"|\$\$(?P<shown>[^$]{1,400})\$\$"
     r"|\\\((?P<round>(?>(?:[^\\\n]|\\(?!\))[^\n]){1,400}))\\\)"
@@ -281,19 +281,19 @@ _EQUATION = re.compile(r"[=<>≤≥]")
 
 def formula(text: str, start: int, end: int) -> str:
     """Formula in TeX that begins at a place of a text, with its delimiters; empty if there is none."""
-    match = _MATH.match(text, start, end)
+    match = MATH.match(text, start, end)
     return match[0] if match and _is_math(match) else ""
 
 
 def has_formula(text: str) -> bool:
-    return "$" in text and any(map(_is_math, _MATH.finditer(text)))
+    return "$" in text and any(map(_is_math, MATH.finditer(text)))
 
 
 def tex(draft: Draft) -> None:
     british = draft.british
     language = "en-gb" if british else "en-us"
     if draft.has("\\") or draft.sentence.count("$") > 1:
-        draft.replace(_MATH, lambda match: said(match, language))
+        draft.replace(MATH, lambda match: said(match, language))
     draft.replace(_RAISED, lambda match: words(_as_tex(match), language), "^")
     draft.replace(_FUNCTION, lambda match: f"{match['name']} of {match['of']}", "(")
     if _EQUATION.search(draft.sentence):
@@ -317,7 +317,7 @@ def said(match: re.Match[str], language: str) -> str | None:
 
 def said_between(formula: str, language: str) -> str:
     """Words of a formula with its delimiters, as `formula` finds it."""
-    match = _MATH.match(formula)
+    match = MATH.match(formula)
     return (match and said(match, language)) or formula
 
 
