@@ -19,7 +19,7 @@ from text.markup.builder import MarkedBuilder
 from text.markup.inflections import STRESSES, inflection_value
 from text.markup.marked import Marked, MarkupKind
 from text.markup.meanings import MarkupError, Meanings, clamped_rate, over_limit, rate_of, seconds_of
-from text.markup.ssml import parse_ssml
+from text.markup.ssml import parse_ssml, with_edges
 from text.words.language import UnknownLanguage
 from text.words.performer import Cast
 from text.words.segment import Notation
@@ -27,18 +27,24 @@ from text.words.voice_spec import MAX_CHARACTERS, UnknownVoice, VoiceError
 
 _STRESS = r"\[(?P<stressed>[^\[\]\n]{1,200})\]\((?P<stress>[+-](?:[12]|0\.5))\)"
 
+_FOREIGN = (
+    r"(?P<open><(?!html|body)(?P<element>[a-z]\w{0,11})\b[^<>]{0,200}?\s(?:xml:)?lang=[\"']?(?P<lang>[\w-]{2,12})\b[^<>]{0,200}>)"
+    r"(?P<foreign>(?>(?:[^<>]{1,400}+|<(?!/?(?P=element)\b)[^<>]{0,100}>){1,60}))(?=</(?P=element)>)"
+)
+"""Element of HTML that names its text's language."""
+
 _TAG = re.compile(
     r"\[\s?pause\b(?P<pause>[^\[\]\n]{0,40})\]"
     rf"|\[\s?voice\s?:(?P<voice>[^\[\]\n]{{0,{MAX_CHARACTERS}}})\]"
     r"|\[\s?rate\s?:(?P<rate>[^\[\]\n]{0,40})\]"
     r"|\[\s?(?P<inflected>pitch|range|volume)\s?:(?P<value>[^\[\]\n]{0,40})\]"
-    rf"|{_STRESS}"
+    rf"|{_STRESS}|{_FOREIGN}"
     r"|\[(?P<words>[^\[\]\n]{1,200})\]\(/(?P<ipa>[^/()\n]{0,200})/\)",
     re.IGNORECASE,
 )
 _BASIC_TAG = re.compile(
     r"\[pause: ?(?P<pause>[\d.]{1,12} ?m?s) ?\]|\[(?P<words>[^\[\]\n]{1,200})\]\(/(?P<ipa>[^/()\n]{1,200})/\)"
-    rf"|{_STRESS}",
+    rf"|{_STRESS}|{_FOREIGN}",
     re.IGNORECASE,
 )
 
@@ -57,12 +63,13 @@ def parse_tags(text: str, meanings: Meanings) -> Marked:
 
 
 def parse_basic(text: str, meanings: Meanings) -> Marked:
-    """Text without its readable `pause` tags and IPA, with their annotations; everything else stays.
+    """Text without its readable `pause` tags and IPA, with annotations of these and of HTML's `lang`; else as it is.
 
     Raises:
         MarkupError: the pauses are too long in total.
     """
-    return _TagReader(text, meanings, tolerant=True).marked(_BASIC_TAG) if "[" in text else Marked.plain(text)
+    marked = "[" in text or "lang=" in text
+    return _TagReader(text, meanings, tolerant=True).marked(_BASIC_TAG) if marked else Marked.plain(text)
 
 
 class _TagReader:
@@ -108,7 +115,16 @@ class _TagReader:
                 return self._inflection_change(tag)
             case "stress":
                 return self._stressed(tag)
+            case "foreign":
+                return partial(self._in_language, tag)
         return self._pause(tag)
+
+    def _in_language(self, tag: re.Match[str]) -> None:
+        """Add an element's text in its own language; its tags stay, as markup of the text."""
+        self._builder.text(tag["open"], rate=self._rate)
+        language = self._meanings.language(tag["lang"], self._builder.performer)
+        said = with_edges(tag["foreign"], self._meanings.normalized(tag["foreign"], language)) if language else ""
+        self._builder.text(said or tag["foreign"], rate=self._rate, language=language)
 
     def _pronunciation(self, tag: re.Match[str]) -> Callable[[], None]:
         if self._tolerant and tag["ipa"].isascii():

@@ -264,7 +264,7 @@ class _Reader(ContentHandler):
         """Add text whose lines may be wrapped, as in any XML: only a blank line separates paragraphs."""
         unwrapped = _LINE_END.sub(lambda end: "\n\n" if end[0].count("\n") > 1 else " ", written)
         language = self._meanings.language(self._languages[-1], self._performers[-1]) if phonemes is None else ""
-        said = _with_edges(unwrapped, self._meanings.normalized(unwrapped, language)) if language else unwrapped
+        said = with_edges(unwrapped, self._meanings.normalized(unwrapped, language)) if language else unwrapped
         self.builder.text(said, rate=self._rates[-1], phonemes=phonemes, language=language)
 
     def _check_replacement(self, name: str, attrs: AttributesImpl) -> None:
@@ -282,7 +282,7 @@ class _Reader(ContentHandler):
             self._text(attrs["alias"])
         elif name == "say-as":
             said = self._meanings.said_as(written, attrs["interpret-as"], attrs.get("format", ""), self._performers[-1])
-            self._text(_with_edges(written, said))
+            self._text(with_edges(written, said))
         elif not written.strip():
             raise self.error("<phoneme> needs the word that is pronounced so as its text.", place=self._replaced_place)
         else:
@@ -378,7 +378,7 @@ class _Reader(ContentHandler):
         return clamped_rate(number)
 
 
-def _with_edges(written: str, said: str) -> str:
+def with_edges(written: str, said: str) -> str:
     """Text of `said`, with white space at its edges where `written` has it."""
     before, after = written[: len(written) - len(written.lstrip())], written[len(written.rstrip()) :]
     return before + said.strip() + after if written.strip() else written

@@ -221,6 +221,11 @@ def test_text_in_a_lang_element_is_read_by_that_languages_rules(code: str, plain
         own = [adapted(phonemes, "en-us") for phonemes in said(text, code)]
         marked_up = said(f'One <lang xml:lang="{code}">{text}</lang> two.', "en-us")
         assert marked_up[1:-1] == own
+        for tag in ("span", "b class='x'"):
+            html = f'One <{tag} lang="{code}">{text}</{tag.split()[0]}> two.'
+            assert [word.phonemes for word in plain.words(Marked.plain(html), "en-us", KOKORO_SOUNDS)] != marked_up
+            basic = parse_markup(MarkupKind.BASIC, html, "en-us", KOKORO_SOUNDS)
+            assert [word.phonemes for word in plain.words(basic, "en-us", KOKORO_SOUNDS)] == marked_up
         assert [marked_up[0], marked_up[-1]] == [said("One two.", "en-us")[0], said("One two.", "en-us")[1]]
     assert said('A <lang xml:lang="xx">cat</lang>.', "en-us") == said("A cat.", "en-us")
     assert said(f'<lang xml:lang="{code}">Paris</lang>', code) == said("Paris", code)
