@@ -105,9 +105,9 @@ def test_a_short_word_is_an_abbreviation_where_its_place_shows_it() -> None:
 
 
 def test_a_hash_glued_to_a_word_is_number() -> None:
-    for written in ("MLS# 20467", "Bug#20467", "(bug#20467)", "(#20467)"):
+    for written in ("MLS# 2046", "Bug#2046", "(bug#2046)", "(#2046)"):
         word = written.partition("#")[0]
-        assert said(f"see {written} then").startswith(f"see {word}{' ' * word[-1:].isalpha()}number twenty thousand")
+        assert said(f"see {written} then").startswith(f"see {word}{' ' * word[-1:].isalpha()}number two thousand")
     assert "number" not in said("in C# 8 it is")
 
 

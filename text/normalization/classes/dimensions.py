@@ -64,7 +64,7 @@ class Dimensions:
             if metric and more.kind == "d" and len(more.text) == 2:
                 yield Classed(place, after, height, _COST)
             return
-        minutes = line.number(place, 0, 59, 2)
+        minutes = line.number(place, 0, 99, 2)
         seconds = line.number(inner, 1 if more.text[:1] == "0" else 12, 59, 2)
         signed = sign.text in _FEET and not (sign.gap or more.gap) and inner == place + 2
         if minutes is not None and seconds and signed and line.has(after, _INCHES, glued=True):

@@ -18,7 +18,8 @@ _SPECIAL = frozenset("%‰°℃℉º˚")
 _MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion", "bn", "mn", "tn"))
 _LETTERS = {"k": "thousand", "bn": "billion", "mn": "million", "tn": "trillion"}
 _LENGTHS = frozenset(("m", "km", "cm", "mm", "dm", "mi", "ft", "pies", "किमी", "मी", "सेमी", "मिमी", "फुट"))
-_KINDS = (*(frozenset(kind.split()) for kind in ("kJ kcal J cal", "g kg oz lb", "oz pt ml mL cl dl l L")), _LENGTHS)
+_ALIKE = ("kJ kcal J cal", "g kg oz lb", "oz fl pt ml mL cl dl l L tsp tbsp cup", "mpg g")
+_KINDS = (*(frozenset(kind.split()) for kind in _ALIKE), _LENGTHS)
 """Units of one kind: with a slash between them they are the same measure twice."""
 _JOINTS = {"mmhg": "over", "mg": "over", "gb": "", "go": "", "tb": ""}
 _FEET, _INCHES = frozenset("'’′"), frozenset('"″')

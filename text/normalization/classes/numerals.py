@@ -24,7 +24,7 @@ _MARKS = {10: 1, _PERCENT: 10}
 """Numbers of which marks above another are said to be out."""
 _MOST_COUNTED = 20
 """Largest number of which all is counted: 3/3 talents."""
-_LEAST_CODE = 6
+_LEAST_CODE = 5
 """Digits from which a number after # is a code."""
 _LEAST_ACCOUNT = 8
 """Digits in one run from which a number that counts nothing is a code."""
