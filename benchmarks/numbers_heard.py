@@ -1,15 +1,25 @@
-"""Test of numbers, names and dates, heard as words: python -m benchmarks.numbers_heard --model FILE.
+"""The ear as judge of the whole way: python -m benchmarks.numbers_heard --model FILE [--sample N].
 
-The model speaks 30 English sentences twice: as people write them ("on 12/25") and in words ("on December twenty
-fifth"). Whisper listens to both. A sentence is heard right if Whisper understands the words of the written form no
-worse than the words of the spoken one. The sentences and words are in `benchmarks/numbers_heard.txt`.
+`benchmarks/numbers_heard.txt` has some ten English lines a class, each as people paste it ("on 12/25") and in words
+("on December twenty fifth"); a name or homograph has its IPA there. The model speaks both forms, Whisper listens. A
+line agrees if Whisper understands no more of its words wrongly in the written form than in the other, which sounds as
+good as the voice can be and Whisper hear. Both transcripts are rewritten alike by whisper-normalizer, which knows
+nothing of the reader. Transcripts are kept in a file by their sounds: an interrupted run continues, and a mend costs
+what it changes.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import random
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+from whisper_normalizer.english import EnglishTextNormalizer
 
 from benchmarks.measuring.hearing.recognizer import Recognizer
 from benchmarks.measuring.hearing.words import word_errors
@@ -17,71 +27,142 @@ from benchmarks.measuring.report import Table
 from benchmarks.quality.corpus import Item
 from benchmarks.quality.speaking import Speaker
 from benchmarks.quality.ways import Way
-from text.normalization.normalize import normalize
-from text.normalization.settings import Normalization
+from worker.voices.kokoro_voices import EMBEDDED
 
-SENTENCES = Path(__file__).with_name("numbers_heard.txt")
+LINES = Path(__file__).with_name("numbers_heard.txt")
+
+_IPA = re.compile(r"\[([^]]+)\]\(/[^/]+/\)")
+_SIGNS = {"$": " dollars ", "£": " pounds ", "€": " euros ", "¢": " cents "}
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A sentence and what Whisper understood of it."""
+    """What Whisper understood of a line."""
 
+    kind: str
     written: str
     words: str
     of_written: str
     of_words: str
+    is_one_sound: bool = False
+    """True if both forms have the same phonemes and the same pace."""
 
     @property
     def errors(self) -> int:
-        """Words understood wrongly of the sentence as people write it."""
-        return word_errors(self.words, _in_words(self.of_written))
+        """Number of words understood wrongly of the line as people write it."""
+        return word_errors(rewritten(self.words), rewritten(self.of_written))
 
     @property
     def floor(self) -> int:
-        """Words understood wrongly of the same sentence in words, which no reading of numbers can better."""
-        return word_errors(self.words, _in_words(self.of_words))
+        """Number of words understood wrongly of the line in words."""
+        return word_errors(rewritten(self.words), rewritten(self.of_words))
+
+    @property
+    def agrees(self) -> bool:
+        return self.errors <= self.floor or rewritten(self.of_written) == rewritten(self.of_words)
+
+    @property
+    def cause(self) -> str:
+        """Part of the way that a disagreement comes from: the reader, or the voice and Whisper, which also understand
+        the words wrongly."""
+        return "voice, Whisper" if self.is_one_sound or self.floor else "reader"
 
 
-def sentences() -> list[tuple[str, str]]:
-    """Each sentence as people write it, and in words."""
-    lines = SENTENCES.read_text(encoding="utf-8").splitlines()
-    return [(written, words) for written, _, words in (line.partition("\t") for line in lines)]
+def lines() -> list[tuple[str, str, str]]:
+    """The class of each line, its written form, and its words."""
+    rows = (line.split("\t") for line in LINES.read_text(encoding="utf-8").splitlines())
+    return [(kind, written, words) for kind, written, words in rows]
 
 
-def _in_words(understood: str) -> str:
-    """Whisper's text in words; Whisper writes numbers as digits."""
-    said = normalize(understood, "en-us", Normalization()).replace(".M", " m").replace("-", " ")
-    return said.replace("a.m.", "a m").replace("p.m.", "p m")
+@cache
+def _rewrite() -> Callable[[str], str]:
+    rewrite: Callable[[str], str] = EnglishTextNormalizer()
+    return rewrite
 
 
-def listen(model: Path, voices: Path, voice: str) -> list[Heard]:
-    """All sentences, spoken both ways and listened to."""
-    speaker = Speaker(Way("written", model), voices)
-    ears = Recognizer()
+def rewritten(text: str) -> str:
+    """A text with its numbers in digits, digits together, and the signs of money and measure in words.
 
-    def understood(name: str, text: str) -> str:
-        return ears.understood(speaker.speak(Item(name, text, voice)).samples)
+    >>> rewritten("At six thirty it cost twelve dollars.") == rewritten("At 6:30, it cost $12")
+    True
+    """
+    plain = re.sub(r"(?<=\d)[:/](?=\d)", "", _IPA.sub(r"\1", text).replace("°", " degrees "))
+    said = re.sub(r"([$£€¢])([\d.]*\d)", lambda sum: sum[2] + _SIGNS[sum[1]], _rewrite()(plain))
+    return " ".join(re.sub(r"(?<=\d) +(?=\d)", "", said.replace("%", " percent ")).split())
 
+
+class Listener:
+    """Speaks texts, and understands them."""
+
+    def __init__(self, speaker: Speaker, ears: Recognizer, voice: str, kept: Path | None) -> None:
+        """Args:
+        kept: file of the transcripts, which grows.
+        """
+        self._speaker, self._ears, self._voice, self._kept = speaker, ears, voice, kept
+        rows = kept.read_text(encoding="utf-8").splitlines() if kept and kept.exists() else ()
+        self._known: dict[str, str] = dict(json.loads(row) for row in rows)
+
+    def understood(self, text: str) -> tuple[str, str]:
+        """The phonemes of a text, and what Whisper understands."""
+        item = Item("heard", text, self._voice)
+        script = " ".join(f"{segment.script} {segment.rate:g}" for segment in self._speaker.segments(item))
+        if script not in self._known:
+            self._known[script] = self._ears.understood(self._speaker.speak(item).samples)
+            if self._kept:
+                with self._kept.open("a", encoding="utf-8") as file:
+                    print(json.dumps([script, self._known[script]], ensure_ascii=False), file=file)
+        return script, self._known[script]
+
+    def heard(self, kind: str, written: str, words: str) -> Heard:
+        (sound, of_written), (other, of_words) = self.understood(written), self.understood(words)
+        return Heard(kind, written, words, of_written, of_words, sound == other)
+
+
+def tables(heard: Iterable[Heard]) -> list[Table]:
+    """Counts by class, and the lines that disagree."""
+    found = list(heard)
+    kinds = {each.kind: [other for other in found if other.kind == each.kind] for each in found}
+    rows = [
+        (
+            kind,
+            len(of),
+            sum(each.agrees for each in of),
+            sum(each.errors == 0 for each in of),
+            sum(each.floor == 0 for each in of),
+            sum(each.is_one_sound for each in of),
+        )
+        for kind, of in (kinds | {"all": found}).items()
+    ]
+    wrong = [(each.kind, each.written, each.of_written, each.of_words, each.cause) for each in found if not each.agrees]
     return [
-        Heard(written, words, understood(f"{place}w", written), understood(f"{place}s", f"{words}."))
-        for place, (written, words) in enumerate(sentences())
+        Table(
+            "Lines",
+            ("class", "lines", "agree", "understood as written", "understood in words", "of one sound"),
+            rows,
+        ),
+        Table("Disagree", ("class", "line", "understood", "in words", "cause"), wrong),
     ]
 
 
 def main() -> None:
-    """Print a table of the sentences that were heard wrongly, and the count of those that weren't."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    """Print how many lines of each class agree, and those that don't."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--voices", type=Path, required=True)
+    parser.add_argument("--voices", type=Path, default=EMBEDDED)
     parser.add_argument("--voice", default="af_heart")
+    parser.add_argument("--whisper", type=Path, help="folder of a model for CTranslate2  [default: tiny.en]")
+    parser.add_argument("--kept", type=Path, help="file of transcripts, for these models and this voice")
+    parser.add_argument("--sample", type=int, help="number of lines, drawn by --seed")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=0, help="of each model; 0: all cores")
     options = parser.parse_args()
-    heard = listen(options.model, options.voices, options.voice)
-    wrong = [each for each in heard if each.errors > each.floor]
-    rows = [(each.written, each.of_written, each.errors, each.floor) for each in wrong]
-    if rows:
-        print(Table("Heard worse than in words", ("sentence", "understood", "errors", "in words"), rows).as_markdown())
-    print(f"{len(heard) - len(wrong)} of {len(heard)} sentences are heard as well as in words.")
+    chosen = lines()
+    if options.sample:
+        chosen = random.Random(options.seed).sample(chosen, options.sample)
+    speaker = Speaker(Way("heard", options.model), options.voices, options.threads)
+    listener = Listener(speaker, Recognizer(options.threads, options.whisper), options.voice, options.kept)
+    for table in tables(listener.heard(*line) for line in chosen):
+        print(table.as_markdown(), end="\n\n")
 
 
 if __name__ == "__main__":

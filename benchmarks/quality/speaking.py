@@ -17,6 +17,8 @@ from frontend.planning.profile import CostProfile, guess
 from frontend.streams.joins import Joiner
 from shm.audio import Pcm
 from text.g2p import G2P
+from text.markup.marked import MarkupKind
+from text.markup.parse import parse_markup
 from text.pipeline import TextPipeline
 from text.words.segment import Cut, Notation, Segment
 from worker.engine import Utterance
@@ -64,7 +66,7 @@ class Speaker:
         parts: list[Pcm] = []
         found = Spoken(np.zeros(0, np.int16))
         before: Cut | None = None
-        for segment in self._segments(item):
+        for segment in self.segments(item):
             for offset, samples in self._blocks(item, segment):
                 given = joiner.position
                 parts += joiner.push(samples)
@@ -80,8 +82,11 @@ class Speaker:
         found.samples = np.concatenate([*parts, *joiner.finish()])
         return found
 
-    def _segments(self, item: Item) -> Iterator[Segment]:
-        sentences = self._pipeline.sentences(item.text, kokoro_voice(item.voice).language, self._notation)
+    def segments(self, item: Item) -> Iterator[Segment]:
+        """The segments of a text, in which pauses and IPA may be marked."""
+        language = kokoro_voice(item.voice).language
+        text = parse_markup(MarkupKind.BASIC, item.text, language, self._notation)
+        sentences = self._pipeline.sentences(text, language, self._notation)
         limits, profile = _planning(self._plan, self._notation.max_tokens)
         return plan(sentences, profile, 1.0, self._notation, limits)
 

