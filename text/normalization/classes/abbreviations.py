@@ -240,8 +240,8 @@ class Abbreviations:
             said = said or self._labels.get(token.fold, "")  # vol. was, nos. of
         shrunk = "" if said or token.fold in self._titles or token.fold in self._streets else shrunk_word(token.fold)
         said, plain = said or shrunk, bool(shrunk or chat) or token.fold in self._plain
-        if token.fold == "incl" and (line.last(place) or (following.text in ",;)" and not following.gap)):
-            return "included"
+        if token.fold in ("incl", "excl") and (line.last(place) or (following.text in ",;)" and not following.gap)):
+            return f"{token.fold}uded"
         if token.fold == "min" and stop and line[place - 1].kind == "m":
             return "minor"  # C♯ min.
         if token.fold in ("min", "max") and stop and not line.last(place):
