@@ -91,7 +91,7 @@ _LESS = re.compile(rf"[-−](?<=[a-z){MASK}].)(?<![a-zA-Z-]..)(?=\d{{1,4}}(?![\w
 """Minus that is glued to a term and a number: x-1."""
 _TERM = frozenset("abcdefghijklmnopqrstuvwxyz)")
 _CAPITALS = re.compile(rf"/(?<=[A-Z]/)(?<![\w{MASK}][A-Z]/)(?=[A-Z](?![\w{MASK}/]))")
-_PERIOD = re.compile(r"\d[\d.,]* ?(?:s|secs?|mins?|minutes|h|hrs?|hours|days?|wks?|weeks|mos?|months|yrs?|years)\b")
+_PERIOD = re.compile(r"\d[\d.,]* ?(?i:s|secs?|mins?|minutes|h|hrs?|hours|days?|wks?|weeks|mos?|months|yrs?|years)\b")
 _OVER = re.compile(rf"(?<=[a-z][a-z])/(?:(?={MASK})|(?<=s/)(?={_PERIOD.pattern}))")
 _CHOICE = re.compile(r"(?<!\(\w) [/·•|] (?=\S)")
 _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,{MASK}])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")
