@@ -37,7 +37,7 @@ _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 
 _WAYS = re.compile("[NS]|[NSEW]?(?:[NS][EW]|[EW])")
 _ROMAN = re.compile("(?:[ivxl]+|[IVXLC]{2,7}|[VX])(?:[-–][IVXLCivxl]+)?|[IVX]+[-–][IVX]+")
-_GOING_ON = frozenset(",;:&§¶")
+_GOING_ON = frozenset(",;:!?&§¶")
 _OPERATORS = frozenset("=+<>*/×≈")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
@@ -164,12 +164,14 @@ def _ends(stretch: str, end: re.Match[str], language: str, casual: bool) -> bool
     if stretch[position] != " ":
         return stops[-1] in "!?" and _CJK.match(stretch, position) is not None
     following = _NEXT_WORD.match(stretch, position)
+    if stretch[position + 1 : position + 2] in _GOING_ON:
+        return False
     if following is None:
         return True
     word = following[1]
     goes_on = _is_lower(word)
-    sign, gap = stretch[position + 1 : position + 2], stretch[position + 2 : position + 3] == " "
-    if sign in _GOING_ON or (sign in _OPERATORS and gap) or (stops == "." and _ASIDE.match(stretch, position)):
+    operator = stretch[position + 1 : position + 2] in _OPERATORS and stretch[position + 2 : position + 3] == " "
+    if operator or (stops == "." and _ASIDE.match(stretch, position)):
         return False
     if stops == "!" and not closers and goes_on and _VARIABLE.fullmatch(stretch, max(0, end.start() - 2), end.start()):
         return False  # n!
