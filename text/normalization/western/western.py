@@ -111,7 +111,7 @@ class AbbreviationParser:
             name = row.lower and token.text.istitle() and line[place - 1].text.istitle() and length == 2  # Hyde Park.
             if (name and token.gap and line.last(after - 1)) or not self._fits(line, place, after, row.where):
                 continue
-            if run[-1].text == "." and line.closing(after - 1) and line[after].text != ")":
+            if run[-1].text == "." and line.last(after - 1) and line[after].text not in (")", "!", "?"):
                 after -= 1
             elif run[-1].kind == "w":
                 per = line[place - 1].text == "/" and not run[0].gap  # €/km
