@@ -39,6 +39,7 @@ _WAYS = re.compile("[NS]|[NSEW]?(?:[NS][EW]|[EW])")
 _ROMAN = re.compile("(?:[ivxl]+|[IVXLC]{2,7}|[VX])(?:[-–][IVXLCivxl]+)?|[IVX]+[-–][IVX]+")
 _GOING_ON = frozenset(",;:!?&§¶")
 _OPERATORS = frozenset("=+<>*/×≈")
+_MONEY = ("R$", "US$", "S/")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
 """Short word that ends with a consonant."""
@@ -200,7 +201,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     goes_on = following[0].islower()
     if not word:
         return False
-    following = following if following[0] not in "½⅓⅔¼¾⅛" else "1"
+    following = "1" if following[0] in "½⅓⅔¼¾⅛" or stretch.startswith(_MONEY, stop + 2) else following
     if word.isdecimal():
         return goes_on or _is_german_ordinal(before.lower(), following.lower(), language)
     if lower in abbreviations.NEVER_LAST or lower in words(language, "never_last"):
