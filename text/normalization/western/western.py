@@ -66,8 +66,7 @@ class AbbreviationParser:
             self._add(where, getattr(locale, where))
         for rows in self._rows.values():
             rows.sort(key=lambda row: (-len(row.texts), row.where == "abbreviations"))
-        self._cut, self._feminine = locale.cut, locale.feminine
-        self._plural = "aeo" if locale.numbers in ("es", "pt_BR") else ""
+        self._cut, self._feminine, self._plurals = locale.cut, locale.feminine, locale.plurals.items()
         seconds: dict[str, set[str]] = defaultdict(set, {cut: {"."} for cut in self._cut if _WORD.fullmatch(cut)})
         for row in (row for rows in self._rows.values() for row in rows):
             start = row.texts[0] if row.exact and not row.lower else row.texts[0].casefold()
@@ -90,8 +89,9 @@ class AbbreviationParser:
             return  # an ellipsis
         whole = self._cut.get(token.fold) if stop.text == "." and not (stop.gap or line.last(place + 1)) else None
         if whole and (line[place + 2].gap or line[place + 2].text in ",;:)"):
-            counted = line.number(place - 1, 2, 999, 3) is not None and token.gap and whole[-1] in self._plural
-            said = (whole.capitalize() if token.text.istitle() else whole) + "s" * counted
+            ends = self._plurals if line.number(place - 1, 2, 999, 3) is not None and token.gap else ()
+            whole = whole.capitalize() if token.text.istitle() else whole
+            said = next((whole.removesuffix(end) + many for end, many in ends if whole.endswith(end)), whole)
             yield Classed(place, place + 2, InWords("Abbreviation", said), 0.9)
         for row in self._rows.get(token.fold, ()):
             length = len(row.texts)

@@ -19,7 +19,7 @@ Forms = tuple[str, str]
 
 _MENDED = tuple((re.compile(wrong), right) for wrong, right in table("all", "numbers")["mended"].items())
 """Mistakes of num2words, with the right words."""
-_CUT = re.compile(r"(?<=..)[^\W\d_aeiouyàáâãèéêìíòóôõùúü](?=[^\W\d_])", re.IGNORECASE)
+_CUT = re.compile(r"(?<=...)[^\W\d_aeiouyàáâãèéêìíòóôõùúü](?=[^\W\d_])", re.IGNORECASE)
 """Consonant after which a word may be cut."""
 _MILLIONS = re.compile("ill(?:ón|ones|ions?|iards?)$|ili(?:on[ei]|ard[oi])$|ilh(?:ão|ões)$")  # numbers that are nouns
 _DIGITS_APART = 4
@@ -88,6 +88,8 @@ class Locale:
     """Words that are often cut to an abbreviation; the first of those that begin so is read."""
     whole: str = ""
     """Words that aren't others cut."""
+    plurals: Mapping[str, str] = field(default_factory=dict)
+    """Endings of nouns and those of their plurals, the first that fits."""
     short_months: Mapping[str, int] = field(default_factory=dict)
     short_days: Mapping[str, int] = field(default_factory=dict)
     ordinals: Mapping[str, str] = field(default_factory=dict)
@@ -150,14 +152,11 @@ class Locale:
     @cached_property
     def cut(self) -> dict[str, str]:
         """Words by each of their beginnings that end in a consonant before a vowel: prob, probab."""
-        found: dict[str, str] = {}
         tables = (self.abbreviations, self.before_numbers, self.after_numbers)
         read = (words.partition("|")[0] for rows in tables for words in rows.values())
         known = (word for word in read if word.isalpha() and len(word) > 5)
-        for word in (*self.shortened.split(), *known):
-            for cut in _CUT.finditer(word):
-                if cut.end() > 3:
-                    found.setdefault(word[: cut.end()].casefold(), word)
+        words = (*self.shortened.split(), *known)
+        found = {word[: cut.end()].casefold(): word for word in reversed(words) for cut in _CUT.finditer(word)}
         return {cut: word for cut, word in found.items() if cut not in self.whole.split()}
 
     @cached_property
