@@ -17,6 +17,11 @@ from text.normalization.draft import Replacement
 FILLER = "\ufdd1"
 """Stands for a sign that is left out without a space; a noncharacter, which sanitised text never contains."""
 
+
+def _one_of(rows: str, form: str = "{}") -> re.Pattern[str]:
+    return re.compile(form.format("|".join(table("all", "layout")[rows].values())), re.MULTILINE)
+
+
 _UNFILLED = re.compile(f"[^{FILLER}]+")
 _INK = re.compile(r"[^\n]")
 
@@ -45,13 +50,7 @@ _BBCODE = re.compile(
 _PART_OF_BBCODE = re.compile(r"\[(?:\*|/?(?:quote|list|center|table|tr|li)\b)", re.IGNORECASE)
 _CLOSED = re.compile(rf"\[/(?:{_BBCODE_NAMES})\]", re.IGNORECASE)
 
-_WIKI = re.compile(
-    r"(?<![\w'])(?P<quotes>'{2,3}|'{5})(?P<quoted>[^\s'](?:[^'\n]|'(?!')){0,300})(?P=quotes)(?!')"
-    r"|(?<![\w\]!])\[\[(?P<page>[^\[\]|\n]{1,100}\|)?(?P<label>[^\s\[\]|][^\[\]|\n]{0,200})\]\](?![(\[:\]])"
-    r"|^={2,6} ?(?P<title>[^\s=][^\n=]{0,120}?) ?={2,6}$"
-    r"|\{\{[^{}\n]{1,300}+\}\}|<ref\b[^<>\n]{0,200}(?:/>|>[^<\n]{0,500}</ref>)",
-    re.MULTILINE,
-)
+_WIKI = _one_of("wiki")
 
 _WIKI_TABLE = re.compile(r"^\{\|[^\n]{0,200}\n(?:[!|][^\n]{0,2000}\n){1,200}\|\}$", re.MULTILINE)
 _WIKI_CELL = re.compile(
@@ -61,60 +60,35 @@ _WIKI_ITEM = re.compile(r"^[*#]{2,6} ?(?=[^\s*#])", re.MULTILINE)
 _BORDER = re.compile(r"^\+(?:[-=]{2,200}\+){1,40}$\n?", re.MULTILINE)
 """Line of signs in a table of signs, as database shells print them."""
 
-_GOES_ON = r"(?:(?<=[^\W\dA-Z])\n|(?<=,)\n|^)"
+_GOES_ON = r"(?:(?<=[^\W\dA-Z])\n{1,2}|(?<=,)\n{1,2}|^)"
 _PAGE = re.compile(
     rf"{_GOES_ON}(?:[-–—] ?\d{{1,4}} ?[-–—]|(?:[Pp]age|PAGE|Pg\.) \d{{1,4}}(?: of | ?/ ?)\d{{1,4}})$(?:\n(?=[a-z]))?"
+    r"|(?<=[^\n]{24}[a-z,])\n{1,2}\d{1,4}\n{1,2}(?=[a-z][^\n]{11})"
     r"|(?:(?<=\n\n)|\A)(?:[Pp]age|PAGE|pg?\.) \d{1,4}(?: of \d{1,4}| ?/ ?\d{1,4})?(?=\n\n|\Z)",
     re.MULTILINE,
 )
 
+_TITLE = r"[A-Z][^\d\n]{4,60}[^\W\d]"
 _HEAD = re.compile(
-    rf"{_GOES_ON}(?:(?P<left>\d{{1,4}}) )?(?P<head>[A-Z][^a-z\d\n]{{4,60}}[^\W\d])(?: (?P<right>\d{{1,4}}))?$"
-    r"(?:\n(?=[a-z]))?",
+    rf"{_GOES_ON}(?:(?P<left>\d{{1,4}})\s{{1,2}}(?P<verso>{_TITLE})|(?P<recto>{_TITLE})\s{{1,2}}(?P<right>\d{{1,4}}))$"
+    r"(?:\n{1,2}(?=[a-z]))?",
     re.MULTILINE,
 )
-"""Title in capitals with a page's number on its line."""
+"""Title with a page's number on its line or beside it."""
 
-_NOTES = re.compile(
-    r"(?<=[.,;:!?”’\"')\]»])(?<![-+−×*/]\w\))(?<![-+−×*/] \w\))[⁰¹²³⁴-⁹]{1,3}(?:[,⁻–⁾ ]{1,2}[⁰¹²³⁴-⁹]{1,3}){0,5}(?!\w)"
-    r"|(?<=[a-z]{4})(?<!meter)(?<!metre)(?<!meters)(?<!metres)(?<!inch)(?<!feet)(?<![sct][ioa][nsn]h)"
-    r"[⁰¹²³⁴-⁹]{1,3}(?![\w/⁻⁺])"
-    r"|(?<=[\w.,;:!?”’\"')])[†‡]{1,2}(?!\w)"
-    r"|(?<=[.,;:!?”’\"')])(?:\[(?:[a-h]|\d{1,3}(?:(?:, ?|[–-])\d{1,3}){0,6})\])+(?=\s|$)"
-    r"|(?<=[^\W\d_]{3})(?:\[[1-9]\d{0,2}(?:(?:, ?|[–-])\d{1,3}){1,6}\])+(?=[\s.,;:!?]|$)"
-    r"|(?<=[a-z][.,;:!?])\^\d{1,3}(?=\s|$)"
-    r"|\[(?:citation needed|edit|edit source|note \d{1,2}|nb \d{1,2})\]"
-)
+_NOTES = _one_of("notes")
 
 _SOURCE = re.compile(r"[.,;:!?”\"')]\[\d{1,3}\]")
-_SOURCE_OF_WORD = re.compile(r"(?<=[^\W\d_]{3})(?:\[(?:[a-h]|[1-9]\d{0,2})\])+(?=[\s.,;:!?]|$)")
+_SOURCE_OF_WORD = re.compile(r"(?<=[^\W_]{3})(?:\[(?:[a-h]|[1-9]\d{0,2})\])+(?=[\s.,;:!?]|$)")
 """A source's number after a word, which is an index in a text that has none after punctuation."""
 
-_IN_FACE = r"(?:(?![^\W_])[^()（）\[\]\n]|[ツ益ಠᴥωдДノ])"
-_FACE = re.compile(
-    r"(?<![\w(])[¯\\_ヽ╯ᕕᕦ໒ლ٩\\o]{0,4}[(（](?=[^()（）\n]{0,14}[°□ツ益◕‿ω´`^•ᴥಠ﹏≧≦◡ᵕ♥͜͡ʖ_ᗜ])"
-    rf"{_IN_FACE}{{1,15}}[)）]"
-    r"[^\w\s.,;:!?\"'”’()\[\]]{0,5}(?:_/¯|/¯)?(?: ?[︵┻━┬─彡]{1,6}){0,3}"
-    r"|ʕ[^ʔ\n]{1,8}ʔ[^\w\s]{0,2}|ಠ_{1,2}ಠ|┻━┻|┬─┬(?:ノ)?"
-    r"|(?<![^\s])(?:\^_{0,3}\^|>_{1,3}<|[TQ]_[TQ]|[oO]_[oO0]|-_{1,3}-|[xX]D+|:['’]?-?[D3oO]|;_;|=_=|u_u|\\o/)"
-    r"(?=[\s.,!?]|$)"
-)
-_NICK = re.compile(r"^<(?P<nick>[A-Za-z][\w-]{0,20})> (?=\S)", re.MULTILINE)
+_FACE = _one_of("faces")
+_NICK = re.compile(r"^(?:\[?\d\d:\d\d(?::\d\d)?\]? )?<(?P<nick>[A-Za-z][\w-]{0,20})> (?=\S)", re.MULTILINE)
 
-_FRAMES = re.compile(
-    r'^[ \t]*(?:File "[^"\n]{1,300}+", line \d{1,6}+(?:, in [^\n]{1,100})?(?:\n(?![ \t]*File ")[^\n]{1,300}(?=\n))?'
-    r"|at [\w.$<>/ ]{1,200}\([^()\n]{0,120}\)|\.\.\. \d{1,4} more"
-    r"|at [^\n]{0,200}[\w>)/(]:(?:line )?\d{1,6}(?::\d{1,6})?\)?|at [^\n(]{1,120} \((?:native|index \d+|<anonymous>)\)"
-    r"|[\w./*()\[\]]{1,200}\([^\n]{0,120}\)\n\S{1,200}\.go:\d{1,6}(?: \+0x[0-9a-f]+)?|goroutine \d+ \[[^\]\n]{1,40}\]:"
-    r"|from \S{1,200}:\d{1,6}:in [^\n]{1,100}|#\d{1,3} \S{1,200}\(\d{1,6}\): [^\n]{1,200}"
-    r"|\d{1,3}: (?:0x[0-9a-f]+ - )?[\w<>]+::[^\n]{1,200}(?:\nat \S{1,200}:\d+(?::\d+)?)?)$",
-    re.MULTILINE,
-)
-"""Frame of a stack trace in Python, Java, JavaScript, .NET, Go, Ruby, PHP or Rust; the error itself stands before or
-after all of them.
-"""
+_FRAMES = _one_of("frames", r"^[ \t]*(?:{})$")
 _TRACED = re.compile(
-    r"^(?:Traceback \(most recent|Exception in thread|Caused by: )|^\w{0,60}(?:Error|Exception)\b", re.MULTILINE
+    r"^(?:Traceback \(most recent|Exception in thread|Caused by: |(?:Uncaught )?\w{0,60}(?:Error|Exception)\b)",
+    re.MULTILINE,
 )
 """Beside one of these a single frame is one."""
 _FEWEST_FRAMES = 2
@@ -141,7 +115,8 @@ _IN_SMALL_CAPITALS = re.compile(r"\b[sxʙɢʜɪʟɴʀʏ]{0,12}[ᴀᴄᴅᴇꜰ�
 """Words with a small capital that is no letter of IPA, as ɪ and ʀ are."""
 
 _NEEDED = re.compile(
-    r'^(?:[ \t]*(?:File "|at \S|from \S+:\d|#\d+ \S+\(|goroutine \d|\d+: )|==|[-–—] ?\d|(?:[Pp]age|PAGE|[Pp]g?\.) \d|<)'
+    r'^(?:[ \t]*(?:File "|at \S|from \S+:\d|#\d+ \S+\(|goroutine \d|\d+: )|==|[-–—] ?\d|\d{1,4}$|<)'
+    r"|^(?:[Pp]age|PAGE|[Pp]g?\.) \d"
     r"|\A\[?0?0:"
     r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ⁰¹²³⁴-⁹†‡\]°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|-->|''|[xX:]D|\\o/",
     re.MULTILINE,
@@ -264,7 +239,7 @@ def _unquoted(match: re.Match[str]) -> str:
 
 def _named(match: re.Match[str]) -> str:
     """The speaker of a line of chat, with a colon."""
-    return match[0] if match["nick"].lower() in _NO_NICKS else f" {match['nick']}: "
+    return match[0] if match["nick"].lower() in _NO_NICKS else match[0].replace("<", " ").replace("> ", ": ")
 
 
 def _page(match: re.Match[str]) -> str:
@@ -273,17 +248,17 @@ def _page(match: re.Match[str]) -> str:
 
 
 def _without_heads(text: str) -> str:
-    """Pages without their running heads: titles in capitals that come back with rising numbers."""
-    numbers: dict[str, list[int]] = {}
+    """Pages without their running heads: titles that come back with rising numbers, and once inside a sentence."""
+    found: dict[str | None, list[re.Match[str]]] = {}
     for line in _HEAD.finditer(text):
-        if number := line["left"] or line["right"]:
-            numbers.setdefault(line["head"], []).append(int(number))
-    heads = {head for head, found in numbers.items() if len(found) > 1 and found == sorted(set(found))}
-    if not heads:
-        return text
-    return _HEAD.sub(
-        lambda line: _flat(line) if line["head"] in heads and (line["left"] or line["right"]) else line[0], text
-    )
+        found.setdefault(line["verso"] or line["recto"], []).append(line)
+    for lines in found.values():
+        numbers = [int(line["left"] or line["right"]) for line in lines]
+        inside = any(line[0][0] == line[0][-1] == "\n" for line in lines)
+        if inside and len(lines) > 1 and numbers == sorted(set(numbers)):
+            for line in lines:
+                text = text[: line.start()] + _flat(line) + text[line.end() :]
+    return text
 
 
 def _flat(match: re.Match[str]) -> str:
@@ -318,7 +293,8 @@ def keeps_hyphen(match: re.Match[str]) -> bool:
     line's end.
     """
     joined = match.string[max(0, match.start() - 1) : match.start()] == "-"
-    return joined or match["start"].lower() in words("en", "hyphenated")
+    part = match.string[match.end() : match.end() + 5].partition("-")
+    return joined or bool(part[1]) or match["start"].lower() in words("en", "hyphenated")
 
 
 # MathML as TeX, which the rule for TeX reads.
