@@ -72,7 +72,9 @@ def test_an_abbreviation_that_is_no_word_is_read_in_any_case_with_a_full_stop_or
     case: Callable[[str], str],
 ) -> None:
     wrong = []
-    for written, full in (ABBREVIATIONS["plain"] | cut_words("plain") | {"incl": "included", "excl": "excluded"}).items():
+    for written, full in (
+        ABBREVIATIONS["plain"] | cut_words("plain") | {"incl": "included", "excl": "excluded"}
+    ).items():
         for stop in ("", "."):
             sentence = "she saw {}, he said" if case is not str.upper else "SHE SAW {}, HE SAID"
             heard = said(sentence.format(case(written) + stop)).lower()
