@@ -80,9 +80,9 @@ class Amounts:
         """Number at the other end of a range, and the place after it."""
         if not (line.dash(place) or line.has(place, ("to",))):
             return "", place
-        _, _, start = self._sign(line, place + 1)
-        number, after = written_number(line, start)
-        return (number, after) if number else ("", place)
+        number, after = written_number(line, self._sign(line, place + 1)[2])
+        unit = line[place].fold == "to" and line[after].kind == "w" and not line[after].gap  # £2.10 to 250g
+        return (number, after) if number and (not unit or line[after].fold in self._magnitudes) else ("", place)
 
     def _amount(self, line: Tokens, place: int, start: int, country: str, sign: str, minus: bool) -> Iterator[Classed]:
         money, after = self._figures(line, start, minus, signed=not sign.isalpha())

@@ -193,10 +193,10 @@ class NumberForms:
         return Pair(str(above), str(below), "over" if over else "out of" if 0 < above < below else "slash"), 0
 
     def _counts_on(self, line: Tokens, place: int, after: int) -> bool:
-        """True for a word and a number of several by themselves, in brackets or before a colon: (attempt 3/5)."""
-        opened = place == 1 or line[place - 2].text in ("(", "[")
-        closed = line[after].text in (")", "]", ":") and not line[after].gap
-        return line[place - 1].kind == "w" and opened and closed
+        """True for a word and a number of several by themselves, in brackets or before a colon: (attempt 3/5); 4/5."""
+        opened = line[place - 1].kind == "w" and (place == 1 or line[place - 2].text in ("(", "["))
+        alone = not place and line.last(after) and line[after - 1].text in ("5", "10")
+        return alone or (opened and line[after].text in (")", "]", ":") and not line[after].gap)
 
     def ranges(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         minus, start = signed(line, place)
