@@ -272,8 +272,7 @@ def _money(money: fields.Money, british: bool) -> str:
         words = f"{first} {money.magnitude} {name}"
     else:
         words = _with_hundredths(money, names, british)
-    words = f"minus {words}" if money.first.minus else words
-    words += " plus" * money.plus + f" {money.tail}" * bool(money.tail)
+    words = "minus " * money.first.minus + words + " plus" * money.plus + f" {money.tail}" * bool(money.tail)
     if money.per == "ea":
         return f"{words} each"
     count, _, unit = money.per.rpartition(" ")
@@ -294,7 +293,8 @@ def _with_hundredths(money: fields.Money, names: list[str], british: bool) -> st
     if units or not hundredths:
         words.append(f"{number(whole or '0', british)} {names[units != 1 and not money.singular]}")
     if hundredths:
-        words.append(f"{cardinal(hundredths, british)} {names[3 if hundredths > 1 else 2]}")
+        one = hundredths == 1 or (money.singular and names[2] == "cent")  # a $9.99 charge
+        words.append(f"{cardinal(hundredths, british)} {names[2 if one else 3]}")
     return " and ".join(words)
 
 
