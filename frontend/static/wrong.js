@@ -119,7 +119,7 @@ class Wrong {
       ? button(t("Take back"), t("Take back {name}", { name: named }), takeBack)
       : button(t("Keep"), t("Keep {name}", { name: named }), () => this.#keep(word, said));
     const texts = [made("span", { textContent: said }), made("small", { textContent: named })];
-    return made("li", {}, ...texts, button(t("Listen"), t("Hear {name}", { name: named }), hear), change);
+    return made("li", {}, ...texts, made("div", {}, button(t("Listen"), t("Hear {name}", { name: named }), hear), change));
   }
 
   #keep(word, keep) {

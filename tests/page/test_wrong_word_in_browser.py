@@ -24,7 +24,9 @@ PHONEMES = """async ([input, key]) => {
 
 
 @contextmanager
-def read(chromium: Browser, folder: Path, lexicon: str = "", key: str = "", **options: Any) -> Iterator[Visit]:
+def read(
+    chromium: Browser, folder: Path, lexicon: str = "", key: str = "", text: str = TEXT, **options: Any
+) -> Iterator[Visit]:
     """The page that reads the text, with the server's lexicon in `words.tsv`."""
     (folder / "words.tsv").write_text(lexicon)
     flags = ["--lexicon", str(folder / "words.tsv"), *(["--api-keys", key] if key else [])]
@@ -32,8 +34,8 @@ def read(chromium: Browser, folder: Path, lexicon: str = "", key: str = "", **op
         script = f"sessionStorage['kokoro-live key'] = '{key}'"
         with Visit(chromium, started, script=script, **options) as visit:
             visit.page.route("**/v1/audio/speech", _only_words)
-            visit.speak(TEXT)
-            expect(visit.page.locator("#pane .sentence")).to_have_count(3)
+            visit.speak(text)
+            expect(visit.page.locator("#pane .sentence").first).to_be_visible()
             yield visit
 
 
@@ -113,3 +115,14 @@ def test_a_lexicons_word_is_shown_as_such_and_taken_back_by_the_keyboard(chromiu
         dialog.get_by_role("button", name="Keep by letters").click()
         expect(ways.first).to_contain_text("noun, your lexicon")
         assert (tmp_path / "words.tsv").read_text().endswith("\ten-us\tnoun\n")
+
+
+def test_words_are_what_a_lexicon_finds(chromium: Browser, tmp_path: Path) -> None:
+    text = "“Well-known,” (C++) isn't 東京に行く; नमस्ते Nº 5!"
+    with read(chromium, tmp_path, text=text) as visit:
+        visit.page.keyboard.press("w")
+        words = visit.page.get_by_role("radio")
+        expect(words.first).to_be_checked()
+        values = "inputs => inputs.map(({ value }) => value)"
+        assert words.evaluate_all(values) == ["Well-known", "C++", "isn't", "東京", "に", "行く", "नमस्ते", "Nº", "5"]
+        expect(way(visit, "by letters")).to_be_visible()
