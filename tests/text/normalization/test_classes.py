@@ -238,8 +238,11 @@ def test_a_decimal_keeps_its_point_whatever_letters_are_glued_to_it() -> None:
         assert words in said(f"the {before}{whole}.{part}{after} here"), (before, whole, part, after)
 
 
+_UNHALVED = ("yo", "sf", "ly", "ºC", "ºF")
+
+
 def test_half_of_any_unit_is_said_with_its_name() -> None:
-    heard = {unit: said(f"It is ½ {unit}, yes.") for unit in NAMED if len(unit) > 1 and unit not in ("yo", "sf", "ly")}
+    heard = {unit: said(f"It is ½ {unit}, yes.") for unit in NAMED if len(unit) > 1 and unit not in _UNHALVED}
     assert [unit for unit, words in heard.items() if "It is half a" not in words and unit not in ("st", "in")] == []
 
 
@@ -366,3 +369,9 @@ def test_a_short_month_needs_no_stop_and_an_initial_is_no_rulers_number() -> Non
 def test_a_result_between_two_names_is_a_score_and_no_date() -> None:
     assert normalize("Ajax 2-0 Porto", "en-gb", SETTINGS) == "Ajax two nil Porto"
     assert said("Ajax 2-0 Porto") == "Ajax two to zero Porto" and "June second" in said("June 2-4 Porto")
+
+
+def test_degrees_of_a_place_are_read_without_their_sign() -> None:
+    for north, east, gap in product(("north", "south"), ("east", "west"), (" ", ", ")):
+        heard = said(f"It formed near 14.2{north[0].upper()}{gap}48.5{east[0].upper()} today.")
+        assert heard == f"It formed near fourteen point two {north}, forty-eight point five {east} today."

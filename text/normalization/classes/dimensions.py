@@ -130,13 +130,8 @@ class Dimensions:
         numbers, units, ways, after = [first], list[str](), list[str](), first.after
         while True:
             way, end = self._side(line, after) if lettered else ("", after)
-            unit = (
-                "in"
-                if lettered and end in line.inches_at
-                else "ft"
-                if lettered and line.has(end, _FEET, glued=True)
-                else ""
-            )
+            feet = lettered and line.has(end, _FEET, glued=True)
+            unit = "in" if lettered and end in line.inches_at else "ft" * feet
             unit, end = (
                 (unit, end + 1)
                 if unit

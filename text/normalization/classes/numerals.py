@@ -178,7 +178,7 @@ class NumberForms:
         several = below > 4 and below not in _RULER and noun.gap and noun.kind == "w" and noun.fold[-1:] == "s"
         scored = scored or self._counts_on(line, place, after) or (several and len(noun.text) > 4)
         scored = scored or 1 < above == below < _MOST_COUNTED or above > _MARKS.get(below, above)
-        if scored and above <= below:
+        if scored and above <= below and not line.has(after, ("of",)):
             return Pair(str(above), str(below), "out of"), -0.2 if line.has(after, self._shots) else -0.05
         releases = below == above + 1 and above > 7 and line[place - 1].text.istitle()  # Windows 10/11
         paired = above + below == _PERCENT or (above in _IN_PAIRS and below in _IN_PAIRS | {40})

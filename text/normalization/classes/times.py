@@ -247,8 +247,9 @@ class Ratios:
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         part, after = written_number(line, place)
         colon = line.has(after, ":", glued=True) and glued(line, after + 1)
-        if part != line[place].text and colon and line.number(after + 1, 1, 9999, 4):
-            yield Classed(place, after + 2, Pair(part, line[after + 1].text, "to"), 0.3)
+        most, end = written_number(line, after + 1)
+        if colon and (part != line[place].text or (len(part) < 4 < len(most))) and most.isdecimal():  # 1:50,000
+            yield Classed(place, end, Pair(part, most, "to"), 0.3)
         first, last = line.number(place, 0, 9999, 4), line.number(place + 2, 0, 9999, 4)
         if first is None or last is None or not line.has(place + 1, ":"):
             return

@@ -26,6 +26,7 @@ _PERIODS: dict[str, str] = _TABLE["periods"]
 _BOOKS: dict[str, str] = table("en", "abbreviations")["books"]
 _TIMES: dict[str, int] = table("en", "calendar")["times"]
 _HUNDREDS = re.compile(r"[1-9][1-9]00")
+_FREE = re.compile("^one, eight zero zero, ")
 _PORTIONED = frozenset(("g", "kg", "mg", "ml", "mL", "cl", "l", "L", "oz", "lb", "lbs", "cm³"))
 
 
@@ -41,7 +42,7 @@ def said(item: object, british: bool) -> str:
             return f"{item.name} {', '.join(codes)}".strip()
         case Identifier():
             groups = item.joint.join(_one_by_one(group, item.ohs) for group in item.groups)
-            return f"{item.name} {'plus ' if item.plus else ''}{groups}".strip()
+            return f"{item.name} {'plus ' * item.plus}{_FREE.sub('one eight hundred, ', groups)}".strip()
         case Vanity():
             return _vanity(item)
         case fields.Date():
