@@ -13,8 +13,11 @@ _PICTURES = (
     "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\u3030\u303d\U0001f000-\U0001faff"
 )
 _JOINED = rf"[{_PICTURES}\u20e3\ufe0f]"
-_CUE = r"(?:[☎☏📞📱📲](?=\ufe0f? ?[+(]?\d)|[♩♪](?= ?= ?\d)|[♠♣♥♦](?=10|[2-9TJQKA])|(?<=[2-9TJQKA0])[♠♣♥♦])"
-"""Telephone or note before a number, or suit of a card, which stays until the classes are read."""
+_CUE = (
+    r"(?:[☎☏📞📱📲](?=\ufe0f? ?[+(]?\d)|[♩♪](?= ?= ?\d)|(?:(?<=\w)|(?<=\w ))♭"
+    r"|[♠♣♥♦](?=10|[2-9TJQKA])|(?<=[2-9TJQKA0])[♠♣♥♦])"
+)
+"""Telephone or note before a number, flat after a note, or suit of a card, which stay until the classes are read."""
 _CUES = re.compile("[☎☏📞📱📲♩♪♠♣♥♦] ?")
 _PICTURE = re.compile(rf" ?(?:(?!{_CUE}){_JOINED})+")
 _BEFORE = rf"(?:^| |(?<={_JOINED}))"
