@@ -39,7 +39,6 @@ _WAYS = re.compile("[NS]|[NSEW]?(?:[NS][EW]|[EW])")
 _ROMAN = re.compile("(?:[ivxl]+|[IVXLC]{2,7}|[VX])(?:[-–][IVXLCivxl]+)?|[IVX]+[-–][IVX]+")
 _GOING_ON = frozenset(",;:!?&§¶")
 _OPERATORS = frozenset("=+<>*/×≈")
-_MONEY = ("R$", "US$", "S/")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
 """Short word that ends with a consonant."""
@@ -201,9 +200,10 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     goes_on = following[0].islower()
     if not word:
         return False
-    following = "1" if following[0] in "½⅓⅔¼¾⅛" or stretch.startswith(_MONEY, stop + 2) else following
+    following = "1" if following[0] in "½⅓⅔¼¾⅛" or stretch.startswith(("R$", "US$", "S/"), stop + 2) else following
     if word.isdecimal():
-        return goes_on or _is_german_ordinal(before.lower(), following.lower(), language)
+        dated = language != "en" and following.lower() in abbreviations.GERMAN_MONTHS
+        return goes_on or dated or before.lower() in abbreviations.GERMAN_ARTICLES
     if lower in abbreviations.NEVER_LAST or lower in words(language, "never_last"):
         return True
     if _INITIALS.fullmatch(lower) or _CUT_HINDI.fullmatch(lower):
@@ -292,10 +292,6 @@ def _is_cut(stretch: str, stop: int, word: str, before: str, following: str) -> 
     known = following.lower() in abbreviations.ANYWHERE or following in ("No", "Nos", "Op")
     known = known or _CITED.match(stretch, stop) is not None
     return stopped and word.istitle() and following.istitle() and known
-
-
-def _is_german_ordinal(before: str, following: str, language: str) -> bool:
-    return (language != "en" and following in abbreviations.GERMAN_MONTHS) or before in abbreviations.GERMAN_ARTICLES
 
 
 def _is_lower(word: str) -> bool:
