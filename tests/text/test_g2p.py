@@ -19,9 +19,7 @@ from kokoro_live.installation import this_installation
 from shm.espeak.messages import LANGUAGE_FILES
 from text.east_asian import LanguageUnavailable, by_neighbours, missing
 from text.espeak import espeak
-from text.espeak.ipa import from_ipa
-from text.g2p import G2P, Key, PhonemeCache, size_of, ways_to_say
-from text.lexicon import Lexicon, entry_of
+from text.g2p import G2P, Key, PhonemeCache, size_of
 from text.words.segment import PhonemeSource, Word
 
 _g2p = G2P()
@@ -400,12 +398,3 @@ def test_the_last_digit_of_a_decimal_has_its_own_sound() -> None:
     sounds = re.findall(r"\w+", "イチ ニ サン ヨン ゴ ロク ナナ ハチ キュー ゼロ")
     for digit, sound in zip("一二三四五六七八九零", sounds, strict=True):
         assert by_neighbours(f"点二{digit}キロ", "ja").endswith(f"{sound}キロ")
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("word", ["Niamh", "read", "queso", "C++", "नमस्ते", "don't", "B2B", "é", "7", "Ω", "😀"])
-def test_every_way_that_is_offered_can_be_kept_and_is_then_the_first(word: str, language: str) -> None:
-    for way in ways_to_say(word, language, _g2p):
-        kept = Lexicon([entry_of(word, f"/{way.phonemes}/", language)])
-        first = ways_to_say(word, language, _g2p, kept)[0]
-        assert (first.phonemes, first.how) == (from_ipa(way.phonemes, language), "now (your lexicon)")

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.text.test_g2p import LANGUAGES
 from tests.text.test_prosody import KOKORO
 from text.espeak import misaki
 from text.espeak.ipa import ALPHABET, UnknownSymbols, from_ipa
-from text.g2p import G2P, MixedG2P
+from text.g2p import G2P, MixedG2P, ways_to_say
 from text.given import Given
-from text.lexicon import Entry, Lexicon, LexiconFile, LexiconMatch, Problem, line_of, read_entries
+from text.lexicon import Entry, Lexicon, LexiconFile, LexiconMatch, Problem, entry_of, line_of, read_entries
 from text.markup.marked import Marked
 from text.pipeline import TextPipeline
 from text.words.segment import Notation, PhonemeSource, Word
@@ -352,3 +353,12 @@ def test_any_text_is_sounds_of_the_alphabet_or_refused(ipa: str, language: str) 
         return
     assert phonemes.strip() == phonemes != ""
     assert set(phonemes) <= alphabet | {" "}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("word", ["Niamh", "read", "queso", "C++", "नमस्ते", "don't", "B2B", "é", "7", "Ω", "😀"])
+def test_every_way_that_is_offered_can_be_kept_and_is_then_the_first(word: str, language: str) -> None:
+    for way in ways_to_say(word, language, _g2p):
+        kept = Lexicon([entry_of(word, f"/{way.phonemes}/", language)])
+        first = ways_to_say(word, language, _g2p, kept)[0]
+        assert (first.phonemes, first.how) == (from_ipa(way.phonemes, language), "now (your lexicon)")
