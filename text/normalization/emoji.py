@@ -24,7 +24,7 @@ _BEFORE = rf"(?:^| |(?<={_JOINED}))"
 _EMOTICON = re.compile(rf"{_BEFORE}[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|{_JOINED}|$)|{_BEFORE}<3{END}(?![.,]\d)")
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
-_STARS = re.compile(r"(?<=\d)(?: ?★)+|(?P<full>★{1,5})☆{1,5}|(?P<all>[★⭐]{4,5})(?![★⭐])|(?P<some>★{1,5})½")
+_STARS = re.compile(r"(?<=\d)(?: ?★)+|(?P<full>★{1,5})☆{1,5}|(?P<some>★{1,5})½☆{0,4}|(?P<all>[★⭐]{4,5})(?![★⭐])")
 _NOUN = re.compile(r" (?!(?:and|or|from|on|for|in|by|is|with|out|to|of|but|at)\b)[a-z]")
 _BOXES = {"☐": "unchecked:", "☑": "checked:", "☒": "crossed:"}
 _BOX = re.compile("[☐☑☒]")

@@ -263,7 +263,7 @@ MATH = re.compile(
     rf"|(?P<bare>\\begin\{{(?P<environment>{_ENVIRONMENTS})\*?\}}[^$]{{1,600}}?\\end\{{(?P=environment)\*?\}})"
 )
 _TERM = r"(?:[a-zA-Z](?![a-zA-Z])|(?>\d++(?:\.\d++)?))"
-_IS_MATH = re.compile(rf"[=^_\\<>+]|\{{,\}}|^\s*+[(|]?{_TERM}(?>(?:[ ,!'’()|*/−-]{{0,4}}{_TERM})*)[)|!'’]*+\s*+$")
+_IS_MATH = re.compile(rf"[=^_\\<>+]|\{{,\}}|^\s*+[(\[|]?{_TERM}(?>(?:[ ,!'’()|*/−-]{{0,4}}{_TERM})*)[)\]|!'’]*+\s*+$")
 _IN_COMMAND = re.compile(r"\\[a-zA-Z]+\{[^{}]{0,80}\}")
 _SHELL = re.compile(r"[\"“”#;@`]|(?<![\\a-zA-Z{])(?:[a-z]{4}|[A-Z]{5}|[a-zA-Z]{2,}_[a-zA-Z]{2})|[(\[]$")
 """Sign or name that a formula has outside commands only where the dollars are a program's: "$HOME/bin:$PATH"."""

@@ -91,7 +91,7 @@ class Abbreviations:
         if before.text == "." and not before.gap:
             before = line[place - 2]
         kinds = ["#" if near.kind == "d" else "@" if near.text.istitle() else "" for near in (following, before)]
-        cues = (following.fold, f"<{before.fold}", kinds[0], f"<{kinds[1]}", "" if place else "^")
+        cues = (following.fold, kinds[0], f"<{before.fold}", f"<{kinds[1]}", "" if place else "^")
         return next((said[cue] for cue in cues if cue in said), "")
 
     def _title(self, line: Tokens, place: int, after: int, stopped: bool) -> str:

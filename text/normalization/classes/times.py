@@ -144,7 +144,8 @@ class Times:
             yield Classed(place, after + zulu, MilitaryTime(clock.hours, clock.minutes, "Zulu" * zulu), 0.3)
         joint = line.has(after, self._cues["to_places"])  # the 3.40 at Kempton, the 08.52 Hull
         called = line.has(place - 1, self._cues["the"]) and (joint or zero) and line[after + joint].text.istitle()
-        timed = line[place - 1].fold in self._cues["before_times"] and line.folds.isdisjoint(self._cues["prices"])
+        near = place - 1 - line.has(place - 1, ",") * (1 + line.has(place - 2, "."))  # Thurs., 7.30
+        timed = line[near].fold in self._cues["before_times"] and line.folds.isdisjoint(self._cues["prices"])
         called |= line.has(after, self._cues["services"]) and line[after].gap and not self._hours
         called |= timed and (zero or clock.minutes % 5 == 0) and not line.folds.isdisjoint(self._cues["occasions"])
         listed = not line.folds.isdisjoint(self._cues["timetables"]) and not line[after].text[1:].islower()
