@@ -232,7 +232,8 @@ class Abbreviations:
             measured = line[place - 1].kind == "d" or line.has(place - 2, ("sq", "cu"))  # per sq. ft. Limit 2
             return "featuring" if stop and following.text[:1].isupper() and not measured else ""
         alone = token.text.islower() and following.kind == "w" and (line.small or not stop)
-        if token.fold in self._doubtful and (line.last(place) or alone):
+        doubtful = token.fold in self._doubtful
+        if (doubtful and alone) or (line.last(place) and (doubtful or token.fold == "feat")):
             return ""
         chat = self._chat.get(token.text if place else token.fold, "")
         said = chat or self._cased.get(token.text, "") or self._anywhere.get(token.fold, "")

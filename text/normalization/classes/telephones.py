@@ -92,17 +92,16 @@ class Telephones:
         yield from self._vanity(line, place)
         yield from self._short(line, place)
         plus = token.text == "+"
-        if plus and line[place + 1].gap:
-            return
         groups, signs, after, bracket = self._groups(line, place + plus)
         lengths = tuple(map(len, groups))
-        if not groups:
+        if not groups or (plus and line[place + 1].gap):
             return
         total = sum(lengths)
         if plus:
             good = (len(groups) > 2 and 7 <= total <= 15) or (11 <= total <= 15 and len(groups) < 3)
         elif bracket:
             good = lengths[-2:] in ((3, 4), (4, 4), (3, 3), (4, 3)) and total <= 14 and len(groups) in (3, 4)
+            good = good or (groups[0][0] == "0" and total in (10, 11))  # (01892) 554413
         elif len(groups) == 1:
             good = total in (10, 11) and line.cued(place, self._calls)
             groups = [groups[0][:-7], groups[0][-7:-4], groups[0][-4:]] if good else groups
