@@ -37,3 +37,10 @@ def test_sets_are_told_apart_with_their_tie_breaks() -> None:
             told.count("in the tie-break") == 2 and "six seven, five in" in told and "seven six, ten eight in" in told
         )
     assert said("She won the final in straight sets 6-4 6-2") == "She won the final in straight sets six four, six two"
+
+
+def test_a_tyre_is_read_by_its_parts() -> None:
+    loads = {"91": "ninety-one", "94": "ninety-four", "88": "eighty-eight"}
+    for width, gap, (load, spoken), speed in product(("205", "225"), ("", " "), loads.items(), "HTVW"):
+        told = said(f"New tyres {width}/55{gap}R16 {load}{speed}, fitted")
+        assert told.endswith(f"five fifty-five R sixteen, {spoken} {speed}, fitted")
