@@ -42,8 +42,8 @@ _OPERATORS = frozenset("=+<>*/×≈")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
 """Short word that ends with a consonant."""
-_BEFORE_WORD = re.compile(r".*(?:['’]|[/-](?=[\u0900-\u097f]))")
-"""Beginnings that are glued to a word: an article (l'art.), or a sign in Hindi (किमी/घं., 45-स्था.)."""
+_BEFORE_WORD = re.compile(r".*(?:['’]|[/-](?=[\u0900-\u097f])|[\u3001-\u9fff\uff08-\uff1f])")
+"""Beginnings that are glued to a word: an article (l'art.), a sign in Hindi (45-स्था.), CJK (第3卷vol.)."""
 _CUT = re.compile(r"[^\W_aeiouyàáâãèéêìíòóôõùú]{2}(?<!s)$", re.IGNORECASE)
 """End of a word that was cut, in languages whose words seldom end in two consonants: disocc, turist."""
 _CUT_HINDI = re.compile("[\u0904-\u0963]{0,4}[\u0915-\u0939\u0958-\u095f]\u094d?")
