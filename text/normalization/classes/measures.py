@@ -63,8 +63,7 @@ class Measures:
         self._units, self._pers = Symbols(units, folded, plain), Symbols([*units, *pers], folded, plain, per=True)
         alone = (start for start in self._units.starting if start.isalpha() or start == "°") if plain else ()
         seconds = {
-            start: {"²", "³", "^", *(parts[1].casefold() for parts, *_ in self._units.starting[start] if parts[1:])}
-            for start in alone
+            start: {"²", "³", "^", *(parts[1] for parts in self._units.starting[start] if parts[1:])} for start in alone
         }
         words = SIGNS.union(seconds) if plain else frozenset(("-", "−", "–", ".", "per"))
         bare = Parser.of(self.parse, seconds if plain else {"per": {""}})

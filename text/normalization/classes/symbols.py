@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from text.normalization.classes.tokens import Tokens
+from text.normalization.classes.tokens import Lexeme, Tokens
 
 POWERS = {"²": "2", "³": "3"}
 DEGREES = frozenset("°º˚")
 _VOWELS = frozenset("aeiou")
-_Symbols = list[tuple[tuple[str, ...], tuple[bool, ...], str]]
+
+
+def _written(tokens: Sequence[Lexeme], folded: bool) -> str:
+    gap = "" if tokens[0].text in DEGREES else " "
+    return "".join([gap * each.gap + (each.fold if folded else each.text) for each in tokens]).lstrip()
 
 
 class Symbols:
@@ -24,38 +28,35 @@ class Symbols:
 
     def __init__(self, units: Iterable[str], folded: Mapping[str, str], plain: bool, per: bool = False) -> None:
         self._folded, self._plain, self._per = folded, plain, per
-        self.starting: dict[str, _Symbols] = defaultdict(list)
-        """Symbols by their first token: their tokens, the gaps between them and the symbols, the longest first."""
+        self._exact: dict[str, str] = {}
+        self._in_any_case: dict[str, dict[str, None]] = defaultdict(dict)
+        self.starting: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+        """Tokens of the symbols in small letters, by the first one."""
         for symbol in units:
             tokens = Tokens(symbol).tokens
-            gaps = tuple(token.gap for token in tokens[1:])
-            self.starting[tokens[0].fold].append((tuple(token.text for token in tokens), gaps, symbol))
-        for listed in self.starting.values():
-            listed.sort(key=lambda each: -len(each[0]))
+            self.starting[tokens[0].fold].add(tuple(token.fold for token in tokens))
+            self._exact.setdefault(_written(tokens, folded=False), symbol)
+            if symbol not in ("c.", "ga") and (symbol[0] != "u" or symbol.islower()):  # uL isn't UL, C. no cup
+                self._in_any_case[_written(tokens, folded=True)][symbol] = None
+        self._lengths = {start: sorted(set(map(len, each)), reverse=True) for start, each in self.starting.items()}
 
     def at(self, line: Tokens, place: int) -> tuple[str, int]:
         """Symbol at a token and the place after it; ("", place) if there is none."""
-        units = self.starting
         folded: dict[str, None] = {}
-        length = 0
-        if line[place].text[-1:] == "s" and line[place].text[:-1].isupper():
-            units = {} if len(line[place].text) > 2 else units  # HRs
-        for parts, gaps, symbol in units.get(line[place].fold, ()):
-            tokens = line.tokens[place : place + len(parts)]
-            if tuple(token.gap for token in tokens[1:]) != gaps and symbol[0] not in DEGREES:
+        length, token = 0, line[place]
+        several = len(token.text) > 2 and token.text[-1] == "s" and token.text[:-1].isupper()  # HRs
+        for length in () if several else self._lengths.get(token.fold, ()):
+            near = line.tokens[place : place + length]
+            if len(near) < length:
                 continue
-            if folded and len(parts) < length:
+            if symbol := self._exact.get(_written(near, folded=False)):
+                return symbol, place + length
+            if folded := self._in_any_case.get(_written(near, folded=True), {}):
                 break
-            if tuple(token.text for token in tokens) == parts:
-                return symbol, place + len(parts)
-            micro = symbol in ("c.", "ga") or (symbol[0] == "u" and not symbol.islower())  # uL isn't UL, C. no cup
-            if tuple(token.fold for token in tokens) == tuple(map(str.casefold, parts)) and not micro:
-                folded[symbol] = None
-                length = len(parts)
         if not folded:
-            fold = line[place].fold if line.shouted or not line[place].text.isupper() else ""  # 22.04 LTS
+            fold = token.fold if line.shouted or not token.text.isupper() else ""  # 22.04 LTS
             one = fold[:-1] if len(fold) in (3, 4) and fold[-1] == "s" and _VOWELS.isdisjoint(fold) else ""
-            return (one, place + 1) if any(symbol == one for *_, symbol in units.get(one, ())) else ("", place)
+            return (one, place + 1) if one in self._exact and not several else ("", place)
         written = "".join(token.fold for token in line.tokens[place : place + length])
         if len(folded) == 1 and len(written) > 1:
             return next(iter(folded)), place + length
