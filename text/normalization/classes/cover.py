@@ -103,16 +103,13 @@ class Parsers:
     def may_begin(self, sentence: str) -> bool:
         """False for a sentence without digits that has no item."""
         texts = TEXTS.findall(sentence)
-        begun = list(map(self._of_text, texts))
-        if not any(begun):
-            return False
-        folds = [*map(str.casefold, texts), ""]
-        every = frozenset(folds)
-        for starts, following in zip(begun, folds[1:], strict=True):
+        every = frozenset[str]()
+        for starts, following in zip(map(self._of_text, texts), [*texts[1:], ""], strict=True):
             for parser, seconds in starts:
-                follows = seconds is None or following in seconds
-                if follows and not (parser.needs and parser.needs.isdisjoint(every)):
-                    return True
+                if seconds is None or following.casefold() in seconds:
+                    every = every or frozenset([*map(str.casefold, texts), ""])
+                    if not (parser.needs and parser.needs.isdisjoint(every)):
+                        return True
         return False
 
     def candidates(self, line: Tokens, british: bool) -> Iterator[Classed]:
