@@ -104,7 +104,7 @@ class Parsers:
         """False for a sentence without digits that has no item."""
         texts = TEXTS.findall(sentence)
         every = frozenset[str]()
-        for starts, following in zip(map(self._of_text, texts), [*texts[1:], ""], strict=True):
+        for starts, following in zip(map(self._of_text, texts), [*texts[1:], ""], strict=False):
             for parser, seconds in starts:
                 if seconds is None or following.casefold() in seconds:
                     every = every or frozenset([*map(str.casefold, texts), ""])
