@@ -8,12 +8,14 @@ import pytest
 
 from shm.engine_info import VoiceInfo
 from tests.engine_infos import voices
-from text.english.english import English, names
+from text.english.english import NAMES, English, names
 from text.english.foreign import LONGEST, in_dialect, origin_of, origins, said_as
 from text.espeak import misaki
 from text.espeak.ipa import SOUNDS, adapted
 from text.g2p import G2P, MixedG2P, languages
 from text.locales.tables import table
+from text.normalization.normalize import normalize
+from text.normalization.settings import Normalization
 from text.words.language import UnknownLanguage, language_code, language_of
 from text.words.segment import PhonemeSource
 
@@ -121,6 +123,15 @@ def test_each_origin_has_rules_that_read_it() -> None:
     for word in ("Maravin", "Tokuda", "Łęczyca", "Žižkov", "Ørsta", "Ñuble"):
         for language in rules.keys() - {"all"}:
             assert isinstance(said_as(word, "en-gb"), str), language
+
+
+def test_a_phrase_of_another_language_is_said_as_one_word_of_the_table() -> None:
+    rows = (NAMES / "phrases.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    forms = {said: written for written, said in table("en", "forms")["anywhere"].items() if isinstance(said, str)}
+    for key in (row.split("\t")[0] for row in rows):
+        for written in (forms[key], forms[key].capitalize()):
+            said = normalize(f"It is {written} now.", "en-us", Normalization())
+            assert said.lower() == f"it is {key} now."
 
 
 def test_a_long_capitalised_word_is_no_abbreviation(english: English) -> None:
