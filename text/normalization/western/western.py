@@ -117,6 +117,7 @@ class AbbreviationParser:
                 per = line[place - 1].text == "/" and not run[0].gap  # €/km
                 if per or not (line.ends(after) or line[after].text == "-"):
                     continue
+                after += line.has(after, ".", glued=True) and line[after + 1].text.islower()  # Hrs. de visita
             one, _, many = row.said.partition("|")
             several = many and line[place - 1].kind == "d" and line[place - 1].text != "1"
             noun = line[place - 1].fold if one in self._cue["agree"] else ""  # velocidad máx., tasas incl.
