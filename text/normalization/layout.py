@@ -26,7 +26,9 @@ _UNFILLED = re.compile(f"[^{FILLER}]+")
 _INK = re.compile(r"[^\n]")
 
 _TIME = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
-_CUE = re.compile(rf"(?:^\d{{1,6}}\n|(?<=\n\n)\S{{1,40}}\n)?^{_TIME} --> {_TIME}[^\n]*+\n?", re.MULTILINE)
+_CUE = re.compile(
+    rf"(?:^\d{{1,6}}\n|(?<=\n\n)\S{{1,40}}\n)?^{_TIME}(?: --> |,(?=\d+:\d\d:)){_TIME}[^\n]*+\n?", re.MULTILINE
+)
 _BARE_TIMES = re.compile(r"^\[?(?:\d{1,2}:)?\d{1,2}:\d{2}\]?$\n?", re.MULTILINE)
 """Time on a line of its own: a transcript's, if the first one is a few seconds after the beginning."""
 _FROM_ZERO = re.compile(r"\[?(?:0?0:)?0?0:\d{2}\b")
@@ -116,7 +118,7 @@ _IN_SMALL_CAPITALS = re.compile(r"\b[sxʙɢʜɪʟɴʀʏ]{0,12}[ᴀᴄᴅᴇꜰ�
 
 _NEEDED = re.compile(
     r'^(?:[ \t]*(?:File "|at \S|from \S+:\d|#\d+ \S+\(|goroutine \d|\d+: )|==|[-–—] ?\d|\d{1,4}$|<)'
-    r"|^(?:[Pp]age|PAGE|[Pp]g?\.) \d"
+    r"|^(?:[Pp]age|PAGE|[Pp]g?\.) \d|^(?:\$|\S+@\S+[$#]) |^\d+:\d\d:\d\d\.\d{3},"
     r"|\A\[?0?0:"
     r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ⁰¹²³⁴-⁹†‡\]°□ツ益◕‿ω^•ᴥಠ_ʕ┻┬]|-->|''|[xX:]D|\\o/",
     re.MULTILINE,
@@ -136,8 +138,7 @@ def cleared(text: str) -> str:
         text = _FRAMES.sub(_blank, text)
     if _FROM_ZERO.match(text) and len(_BARE_TIMES.findall(text)) > 2:
         text = _BREAK.sub(lambda match: " " * len(match[0]), _BARE_TIMES.sub(_blank, text))
-    if "-->" in text:
-        text = _without_times(text)
+    text = _without_times(text)
     if len(_LYRICS.findall(text)) > 1:
         text = _LYRICS.sub(_gone, text)
     if '"' in text and ("{" in text or "[" in text):

@@ -267,9 +267,10 @@ _IS_MATH = re.compile(rf"[=^_\\<>+]|\{{,\}}|^\s*+[(\[|]?{_TERM}(?>(?:[ ,!'’()|
 _IN_COMMAND = re.compile(r"\\[a-zA-Z]+\{[^{}]{0,80}\}")
 _SHELL = re.compile(r"[\"“”#;@`]|(?<![\\a-zA-Z{])(?:[a-z]{4}|[A-Z]{5}|[a-zA-Z]{2,}_[a-zA-Z]{2})|[(\[]$")
 """Sign or name that a formula has outside commands only where the dollars are a program's: "$HOME/bin:$PATH"."""
-_FUNCTION = re.compile(
-    rf"{START}(?P<name>[fghFGP])\((?P<of>[a-z0-9](?:, ?[a-z0-9])?)\)(?= ?[=<>≤≥≈+−-]|,|\.| (?:is|at|and)\b)"
-)
+_ARGUMENT = r"[-−]?(?:[a-z]|\d{1,3}(?:\.\d{1,3})?)(?:, ?[a-z0-9])?|[fgh]\([a-z]\)"
+_FUNCTION = re.compile(rf"{START}(?P<name>[fghFGP])\((?P<of>{_ARGUMENT})\)(?= ?[=<>≤≥≈+−-]|,|\.| (?:is|at|and)\b)")
+_NAMED = re.compile(rf"{START}(?P<name>{'|'.join(_TABLE['functions'])})(?:(?=\((?!\)))|(?<=[₂₀]) ?(?=[\d(a-zα-ω]))")
+_BOUNDS = re.compile(r"(∑|∫|∏)([₀-₉ₐ-ₜᵢ-ᵥⱼ₋₌₊]{1,8})\^?([⁻⁺⁰¹²³⁴-⁹ⁿᵏ]{1,4}|[∞nNT](?!\w))? ?")
 _COEFFICIENT = re.compile(
     rf"{START}(?<!\d\.)(?<![$£€])(?P<number>\d{{1,6}})(?P<letter>[xyznk])(?=$|[ +=)^²³,.−-]){END}(?P<power>\^\d|[²³])?"
 )
@@ -295,9 +296,22 @@ def tex(draft: Draft) -> None:
     if draft.has("\\") or draft.sentence.count("$") > 1:
         draft.replace(MATH, lambda match: said(match, language))
     draft.replace(_RAISED, lambda match: words(_as_tex(match), language), "^")
-    draft.replace(_FUNCTION, lambda match: f"{match['name']} of {match['of']}", "(")
+    draft.replace(_FUNCTION, _of_argument, "(")
+    draft.replace(_NAMED, lambda match: f"{_TABLE['functions'][match['name']]} ", "(₂₀")
+    draft.replace(_BOUNDS, lambda match: words(_bounds(*match.groups()), language) + " ", "∫∑∏")
     if _EQUATION.search(draft.sentence):
         draft.replace(_COEFFICIENT, lambda match: _coefficient(match, british))
+
+
+def _of_argument(match: re.Match[str]) -> str:
+    argument = match["of"].replace("(", " of ").strip(")")
+    return f"{match['name']} of {re.sub('[-−]', 'minus ', argument)}"
+
+
+def _bounds(sign: str, below: str, above: str | None) -> str:
+    """TeX of a sum's or an integral's small signs."""
+    ends = [unicodedata.normalize("NFKC", end).replace("∞", "\\infty ") for end in (below, above or "")]
+    return f"{_TABLE['mathml_signs'][sign]}_{{{ends[0]}}}" + f"^{{{ends[1]}}}" * bool(ends[1])
 
 
 _GROUPED = re.compile(r"(?<=\d)\{,\}(?=\d{3})")

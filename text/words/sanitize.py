@@ -59,6 +59,8 @@ class _Characters(dict[int, str]):
         if code in _STYLED or code in _CIRCLED:
             plain = unicodedata.normalize("NFKC", character).strip("()")
             return plain if len(plain) == 1 and ord(plain) < 0x400 else character
+        if 0x1F150 <= code < 0x1F18A and (name := unicodedata.name(character)).startswith("NEGATIVE"):
+            return name[-1]
         if character == "\t":
             return " "
         if character == "\u2029":

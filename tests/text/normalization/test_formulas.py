@@ -193,6 +193,26 @@ def test_formulas_are_said_in_the_language_of_the_text(language: str, words: str
     assert said(f"Sea <math>{power}</math>.", language) == words
 
 
+@pytest.mark.parametrize(("name", "words"), table("en", "tex")["functions"].items())
+def test_functions_are_said_before_their_arguments(name: str, words: str) -> None:
+    assert normalize(f"So {name}(x) is it.", "en-us", Normalization()) == f"So {words} (x) is it."
+    assert name in normalize(f"Call {name}() now, my{name}(x).", "en-us", Normalization())
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("∫₀^∞ e⁻ˣ dx", "the integral from zero to infinity of e to the minus x dx"),
+        ("∑ᵢ₌₁ⁿ xᵢ", "the sum from i equals one to n of x i"),
+        ("∏ₖ₌₂⁹ k", "the product from k equals two to nine of k"),
+        ("∂f/∂x, x̄ and √(x)", "partial f over partial x, x bar and the square root of (x)"),
+        ("f(g(x)) = x, g(−0.5) = 2", "f of g of x equals x, g of minus 0.5 equals 2"),
+    ],
+)
+def test_small_signs_are_bounds_and_powers(written: str, words: str) -> None:
+    assert normalize(written, "en-us", Normalization()) == words
+
+
 def test_linear_time() -> None:
     said("<math>" * 20_000)
     said("<math>" + "<mi>" * 20_000 + "</math>")
@@ -234,6 +254,10 @@ CASES = [
     ("They agreed that the harbour\n\n47\n\nshould be dredged.", "They agreed that the harbour should be dredged."),
     ("The wind\n\n12 The Long Way\n\nwas up.\n\nAnn\n\nThe Long Way\n13\n\nsat.", "The wind was up. | Ann sat."),
     ("from Stratford-\nupon-Avon to New-\nhaven", "from Stratford-upon-Avon to New-haven"),
+    ("00:00:01.000,00:00:03.500\nWhere is\n\n00:00:04.000,00:00:06.000\nhe?", "Where is he?"),
+    ("$ git log", "git log"),
+    ("me@host:~/a$ ls", "ls"),
+    ("we won :tada: at 🅱🅾🅻🅳", "we won at BOLD"),
     ("[[File:a.png|thumb|A [[map]]]] [https://x.org The site] {{c}} is up. ~~~~", "The site is up."),
     ("It fell in Q42[1] and rose.[2]", "It fell in Q42 and rose."),
     ("So it was.^5 And is.", "So it was. | And is."),

@@ -135,7 +135,7 @@ def _cell(letters: str, digit: str, british: bool) -> str | None:
 _DIGIT = re.compile(r"\d")
 
 RULES = (
-    Rule("tex", tex.tex, re.compile(r"[$(=<>≤≥\\^]")),
+    Rule("tex", tex.tex, re.compile(r"[$(=<>≤≥\\^∫∑∏₂₀]")),
     Rule("music", maths.music, re.compile(r"[A-G][#♯♭♮bmM\dsad]|/(?<=\d/)\d")),
     emoji.OMITTED,
     Rule("web_addresses", web.web_addresses, web.NEEDED),

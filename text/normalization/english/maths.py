@@ -11,7 +11,6 @@ from text.normalization.draft import END, MASK, NUMBER, NUMBER_START, START, Dra
 from text.normalization.number_words import cardinal, number, ordinal
 from text.sentences.abbreviations import is_unknown
 
-_LETTERS_RAISED = {"ⁿ": "n", "ᵗ": "t", "ᵏ": "k"}
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 EXPONENT = (
     r"(?:(?:\^|\*\*)(?P<open>[({])?(?P<exponent>[-−]?\d{1,6}|[a-z])(?(open)[)}])"
@@ -22,7 +21,7 @@ _TABLE = table("en", "maths")
 _UNIT_TABLE = table("en", "units")
 _OPERATIONS: dict[str, str] = _TABLE["operations"]
 _OPERATORS = frozenset(_OPERATIONS)
-_RAISED = re.compile(rf"{START}(?P<base>[a-zA-Z\d])(?P<raised>[ⁿᵗᵏ]){END}")
+_RAISED = re.compile(rf"{START}(?P<base>[a-zA-Z\d])(?P<raised>⁻?[ⁿᵗᵏˣʸⁱ]){END}")
 _SPACED = re.compile(
     rf"(?P<before>(?<=[\d)\]²³{MASK}]) |(?<=(?<!\w)\w) |(?<=\w) (?=[=≠!×÷±]))"
     rf"(?P<sign>==|!=|<=|>=|[-+*]=|[+*×·÷=<>≤≥≠≈±%]|x(?= )|[−–/-](?= (?:[\d(\[√π$£€.−{MASK}]|-(?! )|[a-zA-Z]\b)))"
@@ -82,7 +81,7 @@ _PER = re.compile(
 _PER_APART = re.compile(rf"(?<=[s{MASK}]) / (?P<period>{'|'.join(_PERIODS)}|session)\b", re.IGNORECASE)
 _SLASH = re.compile(rf"/(?:(?<=[^\W\d]/)(?=[^\W\d])(?<!\bw/)|(?<={MASK}/)(?={MASK}))")
 _DIVIDED = re.compile(
-    r"/(?<=[a-zA-Zα-ω\d)]/)(?<![a-zA-Z/._-]./)(?<!\bw/)(?<!\d[A-Z]/)(?=[a-zA-Zα-ω\d(])(?![a-zA-Zα-ω]{2}|\d{1,9}[./]\d|\d{5}|\w[/-])"
+    r"/(?<=[a-zA-Zα-ω\d)²³]/)(?<![a-zA-Z/._-]./)(?<!\bw/)(?<!\d[A-Z]/)(?=[a-zA-Zα-ω\d(∂])(?![a-zA-Zα-ω]{2}|\d{1,9}[./]\d|\d{5}|\w[/-])"
 )
 _RELATION = re.compile("[=<>≤≥]")
 _ONE_LESS = re.compile(r"[-−](?<=\b[nkxN].)(?<![\w.-][nkxN].)(?=\d\b(?![-.:]\w))")
@@ -100,7 +99,7 @@ _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(
     r"\.(?<=\d\.)\d|[(\d](?:(?<=sin.|tan.)|(?<=ln.))|[^\w\s.,;:!?'\"’“”()—]| x |Ø(?=\d)"
     r"| [xyt]\b(?:(?<=(?:sin|cos|tan)..)|(?<=ln..))"
-    rf"|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏᵢᵣᵤᵥⱼₐ-ₜ{''.join(filter(str.isalnum, _SIGNS))}]"
+    rf"|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏˣʸⁱᵢᵣᵤᵥⱼₐ-ₜ{''.join(filter(str.isalnum, _SIGNS))}]"
 )
 """Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""
 _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)")
@@ -137,7 +136,7 @@ def math(draft: Draft) -> None:
     draft.replace(_GIVEN, lambda match: " given ", "|")
     draft.replace(_FACTORIAL, lambda match: " factorial", "!")
     draft.replace(_POWER, lambda match: power(match, british), "^*⁰¹²³⁴⁵⁶⁷⁸⁹")
-    draft.replace(_RAISED, lambda match: f"{match['base']} to the {_LETTERS_RAISED[match['raised']]}", "ⁿᵗᵏ")
+    draft.replace(_RAISED, lambda match: f"{match['base']} to the {_raised(match['raised'])}", "ⁿᵗᵏˣʸⁱ")
     draft.replace(_ARROW, lambda match: _arrow(match, draft.sentence), ">→⇒⟹➜⟶")
     if not _OPERATORS.isdisjoint(draft.sentence.split(" ")):
         formula = _FORMULA_SIGN.search(draft.sentence) or not _PROSE.search(draft.sentence)
@@ -164,6 +163,10 @@ def math(draft: Draft) -> None:
 def _over(sentence: str, place: int) -> str:
     """Words for the slash between a counted noun and what is at a place: a price, a period or the same otherwise."""
     return " for " if sentence[place] in "$£€¥₹" else " per " if _PERIOD.match(sentence, place) else ", "
+
+
+def _raised(letters: str) -> str:
+    return unicodedata.normalize("NFKC", letters).replace("−", "minus ")
 
 
 def _arrow(match: re.Match[str], sentence: str) -> str:
@@ -211,7 +214,9 @@ def _sign(match: re.Match[str]) -> str:
     name = _SIGN_NAMES[match["sign"]]
     following = match.string[match.end() : match.end() + 1]
     return (
-        f" {name}{' ' if match['after'] or following.isalnum() else ''}" if name else match["before"] or match["after"]
+        f" {name}{' ' if match['after'] or following.isalnum() or following == '(' else ''}"
+        if name
+        else match["before"] or match["after"]
     )
 
 
