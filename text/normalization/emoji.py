@@ -21,10 +21,7 @@ _CUE = (
 _CUES = re.compile("[☎☏📞📱📲♩♪♠♣♥♦] ?")
 _PICTURE = re.compile(rf" ?(?:(?!{_CUE}){_JOINED})+")
 _BEFORE = rf"(?:^| |(?<={_JOINED}))"
-_EMOTICON = re.compile(
-    rf"{_BEFORE}[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|{_JOINED}|$)|{_BEFORE}<3{END}(?![.,]\d)"
-    r"|(?<=\S) :(?!\d)[a-z\d_+-]{3,30}:(?=[\s.,!?]|$)"
-)
+_EMOTICON = re.compile(rf"{_BEFORE}[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|{_JOINED}|$)|{_BEFORE}<3{END}(?![.,]\d)")
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 _STARS = re.compile(r"(?<=\d)(?: ?★)+|(?P<full>★{1,5})☆{1,5}|(?P<some>★{1,5})½☆{0,4}|(?P<all>[★⭐]{4,5})(?![★⭐])")
