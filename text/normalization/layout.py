@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from html import unescape
 from xml.etree import ElementTree
 
-from text.locales.tables import table, word_list, words
+from text.locales.tables import table, words
 from text.normalization.draft import Replacement
 
 FILLER = "\ufdd1"
@@ -32,12 +32,8 @@ _CUE = re.compile(
 _BARE_TIMES = re.compile(r"^\[?(?:\d{1,2}:)?\d{1,2}:\d{2}\]?$\n?", re.MULTILINE)
 """Time on a line of its own: a transcript's, if the first one is a few seconds after the beginning."""
 _FROM_ZERO = re.compile(r"\[?(?:0?0:)?0?0:\d{2}\b")
-_CAPTIONS = re.compile(
-    r"\AWEBVTT[^\n]*+\n*|^NOTE\b[^\n]*+$|^(?:NOTE|STYLE|REGION)\n(?:[^\n]++(?:\n(?!\n)|$)){1,40}", re.MULTILINE
-)
-_LYRICS = re.compile(
-    r"^(?:\[\d{1,3}:\d{2}\.\d{1,3}\])+(?=\S| )|^\[(?:ti|ar|al|by|length|offset):[^\]\n]{0,80}\]$", re.MULTILINE
-)
+_CAPTIONS = _one_of("captions")
+_LYRICS = _one_of("lyrics")
 """Time before a line of a song, and facts of its file."""
 _SPEAKER = re.compile(r"^[-–] (?=\S)|</?(?:[vciub]|lang|ruby)\b[^<>\n]{0,80}>", re.MULTILINE)
 _BREAK = re.compile(r"\n+")
@@ -85,13 +81,10 @@ _SOURCE_OF_WORD = re.compile(r"(?<=[^\W_]{3})(?:\[(?:[a-h]|[1-9]\d{0,2})\])+(?=[
 """A source's number after a word, which is an index in a text that has none after punctuation."""
 
 _FACE = _one_of("faces")
-_NICK = re.compile(r"^(?:\[?\d\d:\d\d(?::\d\d)?\]? )?<(?P<nick>[A-Za-z][\w-]{0,20})> (?=\S)", re.MULTILINE)
+_NICK = _one_of("chats")
 
 _FRAMES = _one_of("frames", r"^[ \t]*(?:{})$")
-_TRACED = re.compile(
-    r"^(?:Traceback \(most recent|Exception in thread|Caused by: |(?:Uncaught )?\w{0,60}(?:Error|Exception)\b)",
-    re.MULTILINE,
-)
+_TRACED = _one_of("errors", "^(?:{})")
 """Beside one of these a single frame is one."""
 _FEWEST_FRAMES = 2
 
@@ -123,7 +116,6 @@ _NEEDED = re.compile(
     r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ⁰¹²³⁴-⁹†‡\]°□ツ益◕‿ω^•ᴥಠ_＿ʕ┻┬]|-->|''|[xX:]D|:[+\w-]{1,24}:|\\o/",
     re.MULTILINE,
 )
-_NO_NICKS = word_list(table("all", "html")["no_nicks"])
 
 
 def cleared(text: str) -> str:
@@ -137,7 +129,7 @@ def cleared(text: str) -> str:
     if frames >= _FEWEST_FRAMES or (frames and _TRACED.search(text)):
         text = _FRAMES.sub(_blank, text)
     if _FROM_ZERO.match(text) and len(_BARE_TIMES.findall(text)) > 2:
-        text = _BREAK.sub(lambda match: " " * len(match[0]), _BARE_TIMES.sub(_blank, text))
+        text = _BREAK.sub(_flat, _BARE_TIMES.sub(_blank, text))
     text = _without_times(text)
     if len(_LYRICS.findall(text)) > 1:
         text = _LYRICS.sub(_gone, text)
@@ -158,12 +150,16 @@ def cleared(text: str) -> str:
         text = _SOURCE_OF_WORD.sub(_gone, text)
     text = _NOTES.sub(_gone, _FACE.sub(_blank, text))
     if "<" in text:
-        text = _NICK.sub(_named, text)
-    return _without_heads(_PAGE.sub(_page, text))
+        text = _NICK.sub(lambda nick: nick[0].replace("<", " ").replace("> ", ": "), text)
+    return _without_heads(text if _PAGE.fullmatch(text) else _PAGE.sub(_flat, text))
 
 
 def _blank(match: re.Match[str]) -> str:
     return _INK.sub(" ", match[0])
+
+
+def _flat(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def _gone(match: re.Match[str]) -> str:
@@ -213,7 +209,7 @@ def _without_times(text: str) -> str:
     if not _CUE.search(text):
         return text
     text = _SPEAKER.sub(_gone, _CUE.sub(_blank, _CAPTIONS.sub(_blank, text)))
-    return _BREAK.sub(lambda match: " " * len(match[0]), text)
+    return _BREAK.sub(_flat, text)
 
 
 def _without_braces(text: str) -> str:
@@ -238,16 +234,6 @@ def _unquoted(match: re.Match[str]) -> str:
     return FILLER if match[1] is None else f"{FILLER}{match[1]}{FILLER}"
 
 
-def _named(match: re.Match[str]) -> str:
-    """The speaker of a line of chat, with a colon."""
-    return match[0] if match["nick"].lower() in _NO_NICKS else match[0].replace("<", " ").replace("> ", ": ")
-
-
-def _page(match: re.Match[str]) -> str:
-    """A page's number; a text that consists of one keeps it."""
-    return match[0] if match.span() == (0, len(match.string)) else _flat(match)
-
-
 def _without_heads(text: str) -> str:
     """Pages without their running heads: titles that come back with rising numbers, and once inside a sentence."""
     found: dict[str | None, list[re.Match[str]]] = {}
@@ -260,10 +246,6 @@ def _without_heads(text: str) -> str:
             for line in lines:
                 text = text[: line.start()] + _flat(line) + text[line.end() :]
     return text
-
-
-def _flat(match: re.Match[str]) -> str:
-    return " " * len(match[0])
 
 
 def without_fillers(pieces: Iterable[Replacement]) -> Iterator[Replacement]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 
 from text.locales.tables import table
 from text.normalization.draft import Replacement
@@ -64,18 +63,16 @@ def rows(text: str) -> list[Replacement] | None:
         return None
     if not any(all(map(_COLUMN.fullmatch, column)) for column in zip(*others, strict=True)):
         return None
-    return list(_cells(text, lines, [name.strip('"') for name in names]))
-
-
-def _cells(text: str, lines: list[list[re.Match[str]]], names: list[str]) -> Iterator[Replacement]:
+    headings = [f", {name.strip(chr(34))}: " for name in names]
+    pieces: list[Replacement] = []
     start = 0
     for line in lines:
-        for column, field in enumerate(line):
-            begin, end = start + field.start(), start + field.end()
-            if column and field[0]:
-                unnamed = line is lines[0] or len(names) == 2
-                yield Replacement(begin, begin, ", " if unnamed else f", {names[column]}: ")
+        joints = [", "] * len(names) if line is lines[0] or len(names) == 2 else headings
+        for field, joint in zip(line, ["", *joints[1:]], strict=True):
+            begin, end = (start + place for place in field.span())
             quoted = field[0].startswith('"')
-            yield Replacement.kept(text, begin + quoted, end - quoted)
-        yield Replacement(end, end, "\n\n")
+            pieces.append(Replacement(begin, begin, joint * bool(field[0])))
+            pieces.append(Replacement.kept(text, begin + quoted, end - quoted))
+        pieces.append(Replacement(end, end, "\n\n"))
         start += len(line[-1].string) + 1
+    return pieces

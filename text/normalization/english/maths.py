@@ -116,6 +116,10 @@ def stops(draft: Draft) -> None:
 _INDEX = re.compile("(?<=[A-Za-zΑ-Ωα-ω∑])[ᵢᵣᵤᵥⱼₐ-ₜ]")
 
 
+def _index(sign: str) -> str:
+    return unicodedata.normalize("NFKC", sign).replace("−", "minus ")
+
+
 def math(draft: Draft) -> None:
     british = draft.british
     if _DECIMAL.search(draft.text):
@@ -126,7 +130,7 @@ def math(draft: Draft) -> None:
     if _RELATION.search(draft.sentence):
         draft.replace(_LESS, lambda match: " minus " if draft.sentence[match.start() - 1] in _TERM else None, "-−")
     draft.replace(_ONE_LESS, lambda match: " minus ", "-−")
-    draft.replace(_INDEX, lambda match: " " + unicodedata.normalize("NFKC", match[0]), "ᵢᵣᵤᵥⱼₐₑₒₓₔₕₖₗₘₙₚₛₜ")
+    draft.replace(_INDEX, lambda match: _index(" " + match[0]), "ᵢᵣᵤᵥⱼₐₑₒₓₔₕₖₗₘₙₚₛₜ")
     if any(map(draft.text.__contains__, _FUNCTIONS)):
         draft.replace(_FUNCTION, lambda match: _FUNCTIONS[match["name"]])
     if _ANY_GREEK.search(draft.text) and not _PHONETIC.search(draft.sentence):
@@ -136,7 +140,7 @@ def math(draft: Draft) -> None:
     draft.replace(_GIVEN, lambda match: " given ", "|")
     draft.replace(_FACTORIAL, lambda match: " factorial", "!")
     draft.replace(_POWER, lambda match: power(match, british), "^*⁰¹²³⁴⁵⁶⁷⁸⁹")
-    draft.replace(_RAISED, lambda match: f"{match['base']} to the {_raised(match['raised'])}", "ⁿᵗᵏˣʸⁱ")
+    draft.replace(_RAISED, lambda match: _index(f"{match['base']} to the {match['raised']}"), "ⁿᵗᵏˣʸⁱ")
     draft.replace(_ARROW, lambda match: _arrow(match, draft.sentence), ">→⇒⟹➜⟶")
     if not _OPERATORS.isdisjoint(draft.sentence.split(" ")):
         formula = _FORMULA_SIGN.search(draft.sentence) or not _PROSE.search(draft.sentence)
@@ -163,10 +167,6 @@ def math(draft: Draft) -> None:
 def _over(sentence: str, place: int) -> str:
     """Words for the slash between a counted noun and what is at a place: a price, a period or the same otherwise."""
     return " for " if sentence[place] in "$£€¥₹" else " per " if _PERIOD.match(sentence, place) else ", "
-
-
-def _raised(letters: str) -> str:
-    return unicodedata.normalize("NFKC", letters).replace("−", "minus ")
 
 
 def _arrow(match: re.Match[str], sentence: str) -> str:
