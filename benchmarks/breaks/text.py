@@ -29,8 +29,8 @@ BREAKS = (
     Mutation(
         "a-value-follows-its-heading",
         "text/normalization/sources.py",
-        "if line is lines[0] or len(names) == 2",
-        "if line is not lines[0]",
+        "headings if len(names) > 2",
+        "headings if len(names) > 9",
         ("tests/text/normalization/test_sources.py",),
     ),
     Mutation(

@@ -29,7 +29,7 @@ _MEANT = re.compile(rf"\\(?:{_CERTAIN})\b\*?[ \n\[{{]|\\begin\{{(?:document|item
 
 _FIELD = re.compile(r'(?:^|(?<=[,;]))(?:"[^"\n]*+"|[^\s,;"][^,;"\n]*+|)(?=[,;]|$)')
 _HEADING = re.compile(r'"?[^\W\d][^\d,;"]{0,30}"?')
-_COLUMN = re.compile(r"\W{0,2}\d[\d.,:/-]*+\W?|\".*\"")
+_COLUMN = re.compile(r"\W{0,2}\d[\d.,:/ TZ+-]*+\W?|\".*\"")
 
 
 def prose(text: str) -> str:
@@ -67,7 +67,7 @@ def rows(text: str) -> list[Replacement] | None:
     pieces: list[Replacement] = []
     start = 0
     for line in lines:
-        joints = [", "] * len(names) if line is lines[0] or len(names) == 2 else headings
+        joints = [", "] * len(names) if line is lines[0] else headings if len(names) > 2 else [": ", ": "]
         for field, joint in zip(line, ["", *joints[1:]], strict=True):
             begin, end = (start + place for place in field.span())
             quoted = field[0].startswith('"')

@@ -40,6 +40,7 @@ def test_dress_of_words_is_not_said(words: list[tuple[str, str]]) -> None:
     [
         (r"\item We saw~$x^2$ and \(y\) at 5\% \& \$3", "We saw x squared and y at five percent and three dollars"),
         (r"\emph{A}---``caf\'e'' na\"{\i}ve\footnote{so} \LaTeX{} \v{C}apek", "A—“café” naïve (so) LaTeX Čapek"),
+        ("\\caption{Cost}\nTea & 3 \\\\\nMilk \\& 4", "Cost\nTea, 3\nMilk and 4"),
         (r"Say `\emph{x}` now \emph{here}", r"Say \emph{x} now here"),
         (r"$\textbf{x} = 1$ at 5 % of 7~mm", "x equals one at five percent of 7~mm"),
     ],
@@ -54,6 +55,7 @@ def test_values_of_csv_follow_their_headings(cells: list[list[str]], sign: str, 
     text = "\n".join(sign.join(f'"{cell}"' if quoted else cell for cell in row) for row in rows)
     expected = [f"{one}, Part: {two}, Count: {three}" for one, two, three in rows[1:]]
     assert said(text).split("\n") == ["Name, Part, Count", *expected]
+    assert said("Name,At\nAnn,2024-01-05 14:22:31\nBob,2024-01-06").startswith("Name, At\nAnn: January fifth")
 
 
 @pytest.mark.parametrize("text", ["Dear Ann,\nso long,\nBob,", "a,b\nc,d\ne,f", "Red,1\nblue,2", "A,1,x\nb,2\nc,3"])
