@@ -51,7 +51,8 @@ class Weekdays:
         if line.dash(stop) or line.has(stop, self._cues["between_weekdays"]):
             last, end = self._calendar.named_at(line, stop + 1, self._days)
             if last >= 0:
-                stopped = line.has(end - 1, ".") and not (self._plain or line[end].text[:1] in _AFTER_STOP)
+                inside = self._plain or line[end].text[:1] in _AFTER_STOP or line[end].text.islower()
+                stopped = line.has(end - 1, ".") and not inside
                 yield Classed(place, end - stopped, Both(Weekday(day), Weekday(last)), _COST)
         others, after, sign = list[int](), stop, line[stop].text
         while sign in ("/", "-") and line.has(after, sign, glued=True) and not line[after + 1].gap:
