@@ -132,13 +132,10 @@ class Dimensions:
             way, end = self._side(line, after) if lettered else ("", after)
             feet = lettered and line.has(end, _FEET, glued=True)
             unit = "in" if lettered and end in line.inches_at else "ft" * feet
-            unit, end = (
-                (unit, end + 1)
-                if unit
-                else self._measures.unit(line, end)
-                if line[end].fold not in TIMES
-                else ("", end)
-            )
+            if unit:
+                end += 1
+            elif line[end].fold not in TIMES:
+                unit, end = self._measures.unit(line, end)
             way, end = (way, end) if way or not lettered else self._side(line, end)
             units.append(unit)
             ways.append(way)

@@ -63,8 +63,7 @@ class Weekdays:
         if others and (sign == "/" or len(others) > 1):
             yield Classed(place, after, Weekday(day, tuple(others)), _COST - 0.1)
         if line[place].fold not in self._full:
-            rest = self._short_weekday if self._plain else self._weekday_before
-            yield from rest(line, place, day, stop)
+            yield from (self._short_weekday if self._plain else self._weekday_before)(line, place, day, stop)
 
     def _short_weekday(self, line: Tokens, place: int, day: int, stop: int) -> Iterator[Classed]:
         """Short weekday before a number or beside another weekday."""
