@@ -261,7 +261,7 @@ class Dates:
             at = after + line.has(after, ",")
             timed = line[at].kind == "d" and line.has(at + 1, (":", "h"), glued=True)
             follows = line[at].gap and (timed or line.has(after, cues["after_dates"]))
-            announced = line.has(place - 1 - line.has(place - 1, "'’:,("), cues["date"])
+            announced = line.has(place - 1 - line.has(place - 1, "'’:.,("), cues["date"])
             falls = int(parts[0]) > 16 - 4 * padded and parts != ["24", "7"] and line[place - 1].text != "="  # 14/11
             return _COST if zero or weekday or follows or spanned or announced or falls else 0
         other = place - 4 - line.has(place - 2, ",")  # due 9/27, not 10/4
