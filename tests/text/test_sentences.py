@@ -17,6 +17,7 @@ from text.words.sanitize import sanitize
 
 # Each case is written with "|" where a sentence ends; the text is the case without those marks.
 ENGLISH = [
+    "It was fun.| :) See you!| ;-) Bye.",
     "Hello world.| How are you?| Fine!| Good.",
     "One.| Two.",
     "No full stop at the end",

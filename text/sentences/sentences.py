@@ -37,7 +37,7 @@ _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 
 _WAYS = re.compile("[NS]|[NSEW]?(?:[NS][EW]|[EW])")
 _ROMAN = re.compile("(?:[ivxl]+|[IVXLC]{2,7}|[VX])(?:[-–][IVXLCivxl]+)?|[IVX]+[-–][IVX]+")
-_GOING_ON = frozenset(",;:!?&§¶")
+_GOES_ON = re.compile(r" (?![:;]['’]?-?[()DPp])[,;:!?&§¶]")
 _OPERATORS = frozenset("=+<>*/×≈")
 _SPAN = re.compile(r"\. ?[-–—] ?\d")
 _SHORT = re.compile(r"[^\W\d_aeiouyàáâèéêìíòóôùú]{1,3}|[^\W\d_]{1,3}[^\W\d_aeiouyàáâãèéêìíòóôõùú]")
@@ -164,7 +164,7 @@ def _ends(stretch: str, end: re.Match[str], language: str, casual: bool) -> bool
     if stretch[position] != " ":
         return stops[-1] in "!?" and _CJK.match(stretch, position) is not None
     following = _NEXT_WORD.match(stretch, position)
-    if stretch[position + 1 : position + 2] in _GOING_ON:
+    if _GOES_ON.match(stretch, position):
         return False
     if following is None:
         return True
