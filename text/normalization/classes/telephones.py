@@ -123,8 +123,9 @@ class Telephones:
         after = end = place
         sign = ""
         while len(groups) < _MOST_GROUPS:
-            if line[after].text == "(" and line[after + 1].kind == "d" and line.has(after + 2, ")", glued=True):
-                bracket = bracket or len(groups) < 2
+            opened = line[after].text == "(" and len(groups) < 2
+            if opened and line[after + 1].kind == "d" and line.has(after + 2, ")", glued=True):
+                bracket = True
                 if line[after + 1].text != "0" or self._shaped:
                     groups.append(line[after + 1].text)
                 after = end = after + 3

@@ -16,7 +16,6 @@ _HALVES = frozenset(("a", "p", "am", "pm", "m"))
 _ZONES = {"Z": "Zulu", "L": "local"}
 _SECONDS = frozenset('"″s')
 _SIZES = {"day": 0, "hour": 1, "minute": 2, "second": 3}
-
 _YEAR_COST = 0.5
 _ERAS = frozenset(("ad", "bc", "bce", "ce"))
 _APOSTROPHES = frozenset("'’‘")
@@ -144,10 +143,11 @@ class Times:
             yield Classed(place, after + zulu, MilitaryTime(clock.hours, clock.minutes, "Zulu" * zulu), 0.3)
         joint = line.has(after, self._cues["to_places"])  # the 3.40 at Kempton, the 08.52 Hull
         called = line.has(place - 1, self._cues["the"]) and (joint or zero) and line[after + joint].text.istitle()
-        near = place - 1 - line.has(place - 1, ",") * (1 + line.has(place - 2, "."))  # Thurs., 7.30
-        timed = line[near].fold in self._cues["before_times"] and line.folds.isdisjoint(self._cues["prices"])
         called |= line.has(after, self._cues["services"]) and line[after].gap and not self._hours
-        called |= timed and (zero or clock.minutes % 5 == 0) and not line.folds.isdisjoint(self._cues["occasions"])
+        near = place - 1 - line.has(place - 1, ",") * (1 + line.has(place - 2, "."))  # Thurs., 7.30
+        timed = line[near].fold in self._cues["before_times"] or (line.has(place - 1, ",") and "pm" in line.folds)
+        timed = timed and not line.folds.isdisjoint(self._cues["occasions"])
+        called |= timed and (zero or clock.minutes % 5 == 0) and line.folds.isdisjoint(self._cues["prices"])
         listed = not line.folds.isdisjoint(self._cues["timetables"]) and not line[after].text[1:].islower()
         cued = line[place - 1].fold in self._cues["dotted_times"] or (listed and not line.has(after, "€$£%°"))
         dotted = clock.form == "point" and (called or clock.named or cued)
