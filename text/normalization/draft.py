@@ -173,6 +173,10 @@ class Draft:
         last, end, last_kept = " ", 0, True
         for piece in pieces:
             kept = piece.said == self.sentence[piece.start : piece.end]
+            if last == "." and not last_kept and piece.start == end and re.match(r"\.(?!\.)", piece.said):
+                piece = Replacement(piece.start + 1, piece.end, piece.said[1:])  # opens at 7a., not seven a.m..
+                if not piece.said:
+                    continue
             omitted = self.text[end : piece.start].endswith(GAP) and last not in _OPENING
             apart = last.isalnum() and not (kept and last_kept and piece.start == end)
             if self._spaced and (apart or omitted) and piece.said[0].isalnum():

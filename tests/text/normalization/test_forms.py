@@ -205,7 +205,7 @@ def test_no_row_is_its_own_cue() -> None:
         ("Simmer 1½-2 hrs.", "Simmer one and a half to two hours."),
         ("It was HDMI 2.1 - was it?", "It was HDMI 2.1 - was it?"),
         ("It runs on Windows 10/11 now.", "It runs on Windows ten eleven now."),
-        ("Open M-F 6a-10p.", "Open Monday to Friday six a.m. to ten p.m.."),
+        ("Open M-F 6a-10p.", "Open Monday to Friday six a.m. to ten p.m."),
         ("We got 1.2k likes & 30 in <1hr.", "We got one point two thousand likes and 30 in less than one hour."),
     ],
 )

@@ -128,9 +128,9 @@ class Times:
             opening = opening or (self._hours and clock.form == "bare" and last_colon and last.hours > clock.hours)
             ended = last.named and (last.minutes or colon)
             forms = (clock.form, last.form)
-            cued = not line.folds.isdisjoint(self._cues["dotted_times"]) and (clock.minutes + last.minutes) % 15 == 0
-            pointed = self._hours and "point" in forms and last.hours > clock.hours
-            pointed = pointed and (cued or forms[0] == forms[1])
+            cues = self._cues["dotted_times" if self._hours else "opening"]  # Open 9-5.30
+            cued = "point" in forms and not line.folds.isdisjoint(cues) and (clock.minutes + last.minutes) % 15 == 0
+            pointed = (cued or forms == ("point", "point")) and last.hours > clock.hours if self._hours else cued
             sure = "" in forms and (halves or opening or ended or (colon and last_colon))
             dated = line[after].gap and line[place - 1].fold in self._cues["dotted_times"]  # July 19 – 9:30 a.m.
             sure = sure and not (dated or (clock.seconds and last.form == "bare"))  # 13:02:44 - 3 of 8
@@ -145,7 +145,7 @@ class Times:
         called = line.has(place - 1, self._cues["the"]) and (joint or zero) and line[after + joint].text.istitle()
         called |= line.has(after, self._cues["services"]) and line[after].gap and not self._hours
         near = place - 1 - line.has(place - 1, ",") * (1 + line.has(place - 2, "."))  # Thurs., 7.30
-        timed = line[near].fold in self._cues["before_times"] or (line.has(place - 1, ",") and "pm" in line.folds)
+        timed = line[near].fold in self._cues["before_times"] or (line.has(place - 1, ",;") and "pm" in line.folds)
         timed = timed and not line.folds.isdisjoint(self._cues["occasions"])
         called |= timed and (zero or clock.minutes % 5 == 0) and line.folds.isdisjoint(self._cues["prices"])
         listed = not line.folds.isdisjoint(self._cues["timetables"]) and not line[after].text[1:].islower()
