@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
@@ -19,7 +18,7 @@ from frontend.serving.services import SERVICES
 from frontend.speech.lexicons import MOST, entries_of_key, lexicon_of_key
 from frontend.speech.voices import language_of_text
 from text.g2p import ways_to_say
-from text.lexicon import Lexicon, NotKept, keep, take_back, word_of
+from text.lexicon import NotKept, keep, take_back, word_of
 
 ROUTES = Routes()
 
@@ -135,11 +134,9 @@ def _change(request: web.Request, fields: PronunciationBody, word: str, language
         if path is None:
             raise ApiError(409, "`keep`: the server has no --lexicon.", param="keep", code="no_lexicon")
         return keep(path, word, fields.keep, language, fields.part, MOST if fields.mine else None)
-    places: list[tuple[Path | None, Lexicon]] = [(phonemizer.lexicon, phonemizer.pipeline.lexicon)]
-    if own := entries_of_key(request):
-        places.insert(0, (lexicon_of_key(request), Lexicon(own)))
-    for path, lexicon in places:
-        for entry, _ in lexicon.of_word(word, language):
-            if path is not None and entry.part == fields.part:
-                return take_back(path, entry)
+    own = entries_of_key(request)
+    for entry, _ in phonemizer.pipeline.saying(own).lexicon.of_word(word, language):
+        path = lexicon_of_key(request) if entry in own else phonemizer.lexicon
+        if path is not None and entry.part == fields.part:
+            return take_back(path, entry)
     raise ApiError(409, "`forget`: no lexicon has an entry for it.", param="forget", code="no_lexicon")

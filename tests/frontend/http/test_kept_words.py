@@ -144,9 +144,10 @@ PLS = """<?xml version="1.0"?><lexicon alphabet="ipa" xml:lang="en" xmlns="http:
 @pytest.fixture
 async def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[aiohttp.ClientSession]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    g2p = G2P()
+    g2p, words = G2P(), tmp_path / "words.tsv"
     services = Services(FakeSpeaker(engine=ENGINE), FrontSettings(api_keys=("first", "second")), Metrics())
-    runner = web.AppRunner(make_app(services, Phonemizer(TextPipeline(g2p), g2p)), access_log=None)
+    pipeline = TextPipeline(g2p, lexicon=LexiconFile(words).current)
+    runner = web.AppRunner(make_app(services, Phonemizer(pipeline, g2p, words)), access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     async with aiohttp.ClientSession(f"http://127.0.0.1:{runner.addresses[0][1]}") as session:
@@ -232,6 +233,30 @@ async def test_a_word_is_kept_for_a_key_and_a_part_of_speech(client: aiohttp.Cli
     words = (await said(client, "I zork the zork")).split()
     assert words[-1] == "zˈOk" != words[1]
     assert "zˈOk" not in await said(client, "I zork the zork", "second")
+
+
+@pytest.mark.parametrize(
+    ("own", "of_all", "left"),
+    [
+        ("zork\tork", "Zork\tark", ("zork\tork\n", "")),
+        ("Zork\tork", "zork\tark", ("", "zork\tark")),
+        ("Zork\tork", "Zork\tark\ten", ("Zork\tork\n", "")),
+        ("Zork\tork\ten-us", "Zork\tark\ten-us", ("", "Zork\tark\ten-us")),
+    ],
+)
+async def test_the_entry_that_says_the_word_is_taken_back_from_whichever_lexicon_has_it(
+    client: aiohttp.ClientSession, tmp_path: Path, own: str, of_all: str, left: tuple[str, str]
+) -> None:
+    headers = {"Authorization": "Bearer first"}
+    words = tmp_path / "words.tsv"
+    words.write_text(of_all)
+    async with client.put("/v1/lexicon", data=own, headers=headers) as answer:
+        assert answer.status == 200
+    body = {"word": "Zork", "lang": "en-us", "forget": True}
+    async with client.post("/v1/pronunciation", json=body, headers=headers) as answer:
+        assert answer.status == 200
+    async with client.get("/v1/lexicon", headers=headers) as answer:
+        assert (await answer.text(), words.read_text()) == left
 
 
 async def test_a_lexicon_is_no_keyless_requests(client: aiohttp.ClientSession) -> None:
