@@ -73,6 +73,7 @@ class Wrong {
     }
     const labels = inputs.map((input) => made("label", {}, input, input.value));
     this.#part("choice").replaceChildren(this.#part("choice").firstElementChild, ...labels);
+    this.#part("ways").replaceChildren();
     this.#dialog.showModal();
     if (!inputs.length) return;
     inputs[nearest].checked = true;
@@ -87,22 +88,26 @@ class Wrong {
   #choose() {
     const word = this.#word;
     this.#part("ways").replaceChildren();
+    this.#dialog.querySelector("select").value = "";
     this.#dialog.querySelector("[type=checkbox]").closest("label").hidden = word === word.toLowerCase();
     this.#ask(word);
   }
 
-  /** Show the ways to say a word. @param fields of one that is kept or taken back @param {string} told once that is done */
-  #ask(word, fields = {}, told = "") {
+  /** Show the ways to say a word, after a change of its entry, if one is named, which nothing ends. */
+  #ask(word, change = null, told = "") {
     this.#trying(async (signal) => {
-      const body = { word, voice: this.#reader.how.voice, ...fields };
-      const answer = await (await ask("v1/pronunciation", { body, signal })).json();
+      const voice = this.#reader.how.voice;
+      if (change) {
+        await ask("v1/pronunciation", { body: { voice, ...change } });
+        this.#reader.pump.forget();
+        if (this.#dialog.open) this.#reader.seek(this.#begins);
+      }
+      const answer = await (await ask("v1/pronunciation", { body: { word, voice }, signal })).json();
       this.#dialog.querySelector("select").closest("label").hidden = !answer.language.startsWith("en");
       this.#part("ways").replaceChildren(...answer.ways.map((way) => this.#way(word, way)));
-      if (!told) return;
+      if (!change) return;
       this.#dialog.querySelector("[role=status]").textContent = told;
       this.#part("ways").querySelector("button")?.focus();
-      this.#reader.pump.forget();
-      this.#reader.seek(this.#begins);
     });
   }
 
@@ -114,7 +119,7 @@ class Wrong {
     const button = (textContent, ariaLabel, onclick) => made("button", { type: "button", className: "plain", textContent, ariaLabel, onclick });
     const request = { ...this.#reader.how, input: word, pronunciations: { [word]: said } };
     const hear = () => this.#trying((signal) => sound(request, signal, "word"));
-    const takeBack = () => this.#ask(word, { forget: true, part }, t("Taken back: {name}", { name: word }));
+    const takeBack = () => this.#ask(word, { word, forget: true, part }, t("Taken back: {name}", { name: word }));
     const change = kept
       ? button(t("Take back"), t("Take back {name}", { name: named }), takeBack)
       : button(t("Keep"), t("Keep {name}", { name: named }), () => this.#keep(word, said));
@@ -126,7 +131,7 @@ class Wrong {
     const [select, box] = [this.#dialog.querySelector("select"), this.#dialog.querySelector("[type=checkbox]")];
     const part = (!select.closest("label").hidden && select.value) || null;
     const written = box.checked ? word : word.toLowerCase();
-    this.#ask(written, { keep, part, ...(key() && { mine: true }) }, t("Kept: {name}", { name: written }));
+    this.#ask(word, { word: written, keep, part, ...(key() && { mine: true }) }, t("Kept: {name}", { name: written }));
   }
 
   /** Do one thing that asks the server, in place of the one before it. */
@@ -137,7 +142,7 @@ class Wrong {
     try {
       await act(signal);
     } catch (error) {
-      if (!signal.aborted) this.#part("error").textContent = error.message;
+      if (error.name !== "AbortError") this.#part("error").textContent = error.message;
     }
   }
 }

@@ -45,6 +45,23 @@ def _only_words(route: Route) -> None:
         route.continue_()
 
 
+class _Held:
+    """Holds the first request; the others are answered by the server."""
+
+    def __init__(self) -> None:
+        self._first: Route | None = None
+
+    def __call__(self, route: Route) -> None:
+        if self._first:
+            route.continue_()
+        else:
+            self._first = route
+
+    def refuse(self) -> None:
+        assert self._first
+        self._first.fulfill(status=409, json={"error": {"message": "The lexicon is full."}})
+
+
 def way(visit: Visit, named: str) -> Locator:
     return visit.page.locator("#wrong-dialog .ways li").filter(has=visit.page.get_by_text(named, exact=True))
 
@@ -115,6 +132,34 @@ def test_a_lexicons_word_is_shown_as_such_and_taken_back_by_the_keyboard(chromiu
         dialog.get_by_role("button", name="Keep by letters").click()
         expect(ways.first).to_contain_text("noun, your lexicon")
         assert (tmp_path / "words.tsv").read_text().endswith("\ten-us\tnoun\n")
+
+
+def test_nothing_of_one_word_stays_for_another(chromium: Browser, tmp_path: Path) -> None:
+    with read(chromium, tmp_path, text="Niamh laughed.") as visit:
+        page, kept = visit.page, tmp_path / "words.tsv"
+        click_word(page, "Niamh")
+        page.keyboard.press("w")
+        dialog = page.get_by_role("dialog", name="How is this word said?")
+        keep = dialog.get_by_role("button", name="Keep by letters")
+        dialog.get_by_label("Only in this spelling").uncheck()
+        keep.click()
+        expect(dialog.get_by_role("status")).to_have_text("Kept: niamh")
+        dialog.get_by_label("Only in this spelling").check()
+        dialog.get_by_role("button", name="Keep by rules").click()
+        expect(dialog.get_by_role("status")).to_have_text("Kept: Niamh")
+        assert [line.split("\t")[0] for line in kept.read_text().splitlines()] == ["niamh", "Niamh"]
+        dialog.get_by_label("Part of speech").select_option("verb")
+        dialog.get_by_role("radio", name="laughed").check()
+        expect(dialog.get_by_label("Part of speech")).to_have_value("")
+        expect(keep).to_be_visible()
+        held = _Held()
+        page.route("**/v1/pronunciation", held)
+        keep.click()
+        dialog.get_by_role("radio", name="Niamh").check()  # while the other is being kept
+        expect(keep).to_be_visible()
+        held.refuse()
+        expect(dialog.get_by_role("alert")).to_contain_text("full")
+        visit.complaints.clear()  # the 409
 
 
 def test_words_are_what_a_lexicon_finds(chromium: Browser, tmp_path: Path) -> None:
