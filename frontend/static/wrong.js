@@ -9,7 +9,8 @@ const WORD = /[\p{L}\p{N}]\S*(?<=[\p{L}\p{M}\p{N}+#])/gu;
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u;
 const NAMES = new Intl.DisplayNames([language], { type: "language" });
 const HOWS = {
-  ...{ now: t("now"), otherwise: t("otherwise"), rules: t("by rules"), letters: t("by letters"), "South Asian": t("South Asian") },
+  ...{ now: t("now"), otherwise: t("otherwise"), rules: t("by rules"), letters: t("by letters") },
+  ...{ "African or Indonesian": t("African or Indonesian"), "South Asian": t("South Asian") },
   ...{ noun: t("noun"), verb: t("verb"), adjective: t("adjective"), adverb: t("adverb"), past: t("past"), "another sense": t("another sense") },
 };
 
