@@ -195,12 +195,12 @@ def _tell_unspoken(unspoken: Counter[str]) -> None:
 @click.option("--lang", default="en-us", show_default=True, help="The word's language.")
 @click.option("--voice", help="The voice that says them.")
 @click.option("--keep", type=click.IntRange(1), metavar="N", help="Keep the Nth way in the lexicon.")
-@click.option("--forget", is_flag=True, help="Take the first way back, where it is your lexicon's.")
+@click.option("--forget", is_flag=True, help="Take your lexicon's first way back, or that of --part.")
 @click.option(
     "--part",
     metavar="PART",
     callback=_checked_part,
-    help="Keep it for this part of speech alone, in English: noun, verb, adjective, adverb.",
+    help="Keep it, or take it back, for this part of speech alone, in English: noun, verb, adjective, adverb.",
 )
 @client_options
 @click.pass_context
@@ -243,15 +243,19 @@ def pronounce(
     for number, way in enumerate(ways, 1):
         share = "" if way.probability is None else f" {way.probability:.0%}"
         click.echo(f"{number}  {way.phonemes}  {way.how}{share}")
-    if forget and not ways[0].entry:
+    entry = next((way.entry for way in ways if way.entry and part in (None, way.part)), None)
+    if forget and keep:
+        raise click.UsageError("--keep and --forget can't go together.")
+    if forget and not entry:
         raise click.BadParameter("your lexicon has no such word", param_hint="--forget")
     if keep is None and not forget and sys.stdin.isatty():
         keep = _chosen(context, word, ways, language, voice)
     if keep and keep > len(ways):
         raise click.BadParameter(f"there are {len(ways)} ways", param_hint="--keep")
     try:
-        if forget and (entry := ways[0].entry):
+        if forget and entry:
             take_back(lexicon, entry)
+            click.echo(f"{lexicon}: {word} is taken back")
         elif keep:
             keep_word(lexicon, word, f"/{ways[keep - 1].phonemes}/", language, part)
             click.echo(f"{lexicon}: {word} is {ways[keep - 1].phonemes}")

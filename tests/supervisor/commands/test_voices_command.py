@@ -180,6 +180,17 @@ def test_a_word_is_kept_where_no_lexicon_is_named_shown_first_and_taken_back(
     assert pronounced("Dumas").output.splitlines() == before
 
 
+def test_what_is_taken_back_is_of_the_part_named(tmp_path: Path) -> None:
+    lexicon = tmp_path / "lexicon.txt"
+    lexicon.write_text(lines := "zork\tark\nzork\t/zˈOk/\ten\tnoun\n")
+    options = ("--forget", "--lexicon", str(lexicon))
+    for wrong in (["--keep", "1"], ["--part", "verb"]):
+        assert pronounced("zork", *options, *wrong).exit_code == 2
+        assert lexicon.read_text() == lines
+    assert "zork is taken back" in pronounced("zork", *options, "--part", "noun").output
+    assert lexicon.read_text() == "zork\tark\n"
+
+
 def printed(*arguments: str, given: str | None = None) -> str:
     result = CliRunner().invoke(kokoro_live, ["read", *arguments], input=given)
     assert result.exit_code == 0, result.output
