@@ -55,8 +55,8 @@ class Given:
         return bool(self._pronunciations or len(self._lexicon))
 
     def keeps(self, word: str, start: int, end: int) -> Sequence[tuple[int, int]]:
-        """Spans of a written word that have a given pronunciation, and so are not normalised: the whole word or, in a
-        language without spaces, parts of it.
+        """Spans of a written word that have a given pronunciation, and so are not normalised: the whole word, or parts
+        of it between signs or, in a language without spaces, anywhere.
 
         Args:
             start, end: the word's span of the text, in characters.
@@ -68,7 +68,10 @@ class Given:
         return [(found.start, found.end) for found in self._inside(word)]
 
     def _inside(self, token: str) -> list[LexiconMatch]:
-        return self._lexicon.inside(token, self._language) if self._language in EAST_ASIAN and self._lexicon else []
+        if not self._lexicon:
+            return []
+        inside = self._lexicon.inside if self._language in EAST_ASIAN else self._lexicon.joined
+        return inside(token, self._language)
 
     def covers_both(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
         """True if one markup pronunciation overlaps two spans of the text."""
@@ -113,7 +116,7 @@ class Given:
                     holder = len(words)
                 words.append(Word(token, phonemes, PhonemeSource.USER))
             elif each is None:
-                words += parts
+                words += [self._by_parts(token, inside, say)] if (inside := self._inside(token)) else parts
             elif each.phonemes is None:
                 words.append(
                     Word(token, " ".join(part.phonemes for part in parts if part.phonemes), PhonemeSource.USER)
@@ -145,6 +148,11 @@ class Given:
         parts = [whole] if whole else self._inside(token)
         if not parts:
             return next(iter(say(token)), Word(token, "", PhonemeSource.NONE))
+        return self._by_parts(token, parts, say)
+
+    @staticmethod
+    def _by_parts(token: str, parts: Sequence[LexiconMatch], say: Say) -> Word:
+        """Word for a token in which given pronunciations replace parts."""
         phonemes: list[str] = []
         place = 0
         for part in (*parts, None):

@@ -11,7 +11,7 @@ import operator
 import re
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shm.atomic import alone_with, read_users_file, write_users_file
@@ -28,6 +28,9 @@ _MAX_EDGE = 4
 
 _EDGES = frozenset(MARKS) | frozenset(APOSTROPHES) | frozenset('"*_~`')
 """Punctuation and Markdown's signs, which don't change a word; signs that do ($, #, -) belong to the word."""
+
+_JOINED = re.compile(r"[^—–,;:…-]+(?:-[^—–,;:…-]+)*")
+"""Word between signs that stand without a space: noon—Kowalczyk, but not well-known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,12 @@ class Lexicon:
         for entry in dict.fromkeys(filter(None, found)):
             if said := self._said_entry(word, language, entry.part):
                 yield entry, LexiconMatch(0, len(word), *said)
+
+    def joined(self, token: str, language: str) -> list[LexiconMatch]:
+        """Entries for words of a token that signs join without a space, from left to right."""
+        pieces = list(_JOINED.finditer(token))
+        found = [(piece.start(), self.find(piece[0], language)) for piece in pieces] if len(pieces) > 1 else []
+        return [replace(each, start=place + each.start, end=place + each.end) for place, each in found if each]
 
     def inside(self, token: str, language: str) -> list[LexiconMatch]:
         """Entries for parts of a token of a language without spaces, from left to right, without overlaps, the longest

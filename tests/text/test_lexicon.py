@@ -362,3 +362,15 @@ def test_every_way_that_is_offered_can_be_kept_and_is_then_the_first(word: str, 
         kept = Lexicon([entry_of(word, f"/{way.phonemes}/", language)])
         first = ways_to_say(word, language, _g2p, kept)[0]
         assert (first.phonemes, first.how) == (from_ipa(way.phonemes, language), "now (your lexicon)")
+
+
+@pytest.mark.parametrize("joint", ["—", "–", "--", "…", ",", ";"])
+@pytest.mark.parametrize("language", ["en-us", "es", "fr-fr"])
+def test_words_that_a_sign_joins_without_a_space_are_found_each(joint: str, language: str) -> None:
+    book = lexicon("Vrozek\t/bu/", "Kowal-Nyk\t/du/")
+    for text in (f"Vrozek{joint}Kowal-Nyk", f"so{joint}Vrozek", f"Vrozek{joint}so"):
+        pieces = [found.phonemes for found in book.joined(text, language)]
+        assert pieces == [said for word, said in (("Vrozek", "bu"), ("Kowal-Nyk", "du")) if word in text]
+        words = TextPipeline(_g2p, lexicon=lambda: book).words(f"It was {text}.", language, KOKORO)
+        phonemes = "".join(word.phonemes for word in words)
+        assert all(piece in phonemes for piece in pieces if piece), text
