@@ -142,6 +142,7 @@ def test_a_file_that_vanishes_leaves_its_last_words_and_one_warning(
     changed(path, "a\tone", 1)
     file = LexiconFile(path)
     path.unlink()
+    caplog.clear()
     with caplog.at_level(logging.WARNING):
         assert said(file.current(), "a") == said(file.current(), "a") == "one"
     assert [record.getMessage() for record in caplog.records] == [
