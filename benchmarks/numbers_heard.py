@@ -37,7 +37,7 @@ _SIGNS = {"$": " dollars ", "£": " pounds ", "€": " euros ", "¢": " cents "}
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What Whisper understood of a line."""
+    """A line in both its forms, with the words that Whisper understood of each."""
 
     kind: str
     written: str

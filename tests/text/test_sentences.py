@@ -305,7 +305,7 @@ def test_no_abbreviation_of_a_locale_ends_a_sentence_before_a_number_or_a_name(c
         (
             "en",
             "Inc. msg. p.m. U.S. dept. Corp. appt. Co.",
-            "Otherwise, In 2020 As a result On Sundays By then For now,",
+            "Otherwise,|In 2020|As a result|On Sundays|By then|For now,",
         ),
         ("es", "S.A. EE.UU. depto. dpto. U.S.A.", "Sin embargo,|Para ello|Cuando quiera,|Además,|Desde hoy"),
         ("fr", "S.A. U.S.A. dépt.", "Cependant,|Pour cela|Depuis 2020,|Quand il"),

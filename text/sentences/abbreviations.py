@@ -184,7 +184,9 @@ def has_sense(before: str, word: str, following: str) -> bool:
     senses = SENSES.get(word.lower(), {})
     if following[0].isdecimal():
         return "#" in senses or f"<{before.lower().strip('(.,')}" in senses
-    return (following[0].islower() or word[0].isupper() or not following[1:]) and following.lower() in senses
+    lower = following.lower()
+    alike = word[0].isupper() and lower not in words("en", "sentence_starters")  # in capitals, or Acme Inc. By then
+    return (following[0].islower() or alike or not following[1:]) and lower in senses
 
 
 def is_cut(word: str) -> bool:
