@@ -131,12 +131,9 @@ def _change(request: web.Request, fields: PronunciationBody, word: str, language
     phonemizer = request.app[PHONEMIZER]
     if fields.keep is not None:
         path = lexicon_of_key(request) if fields.mine else phonemizer.lexicon
-        if path is None:
-            raise ApiError(409, "`keep`: the server has no --lexicon.", param="keep", code="no_lexicon")
         return keep(path, word, fields.keep, language, fields.part, MOST if fields.mine else None)
     own = entries_of_key(request)
     for entry, _ in phonemizer.pipeline.saying(own).lexicon.of_word(word, language):
-        path = lexicon_of_key(request) if entry in own else phonemizer.lexicon
-        if path is not None and entry.part == fields.part:
-            return take_back(path, entry)
+        if entry.part == fields.part:
+            return take_back(lexicon_of_key(request) if entry in own else phonemizer.lexicon, entry)
     raise ApiError(409, "`forget`: no lexicon has an entry for it.", param="forget", code="no_lexicon")

@@ -110,8 +110,8 @@ class Phonemizer:
 
     pipeline: TextPipeline
     g2p: G2P
-    lexicon: Path | None = None
-    """File of the user's pronunciations."""
+    lexicon: Path
+    """File of the user's pronunciations, which may not exist yet."""
 
 
 PHONEMIZER: web.AppKey[Phonemizer] = web.AppKey("PHONEMIZER", Phonemizer)

@@ -24,9 +24,9 @@ from text.lexicon import LexiconFile
 from text.pipeline import TextPipeline
 
 
-async def pronounced(lexicon: Path | None, *bodies: dict[str, object]) -> list[tuple[int, dict[str, object]]]:
+async def pronounced(lexicon: Path, *bodies: dict[str, object]) -> list[tuple[int, dict[str, object]]]:
     g2p = G2P()
-    pipeline = TextPipeline(g2p, lexicon=LexiconFile(lexicon).current) if lexicon else TextPipeline(g2p)
+    pipeline = TextPipeline(g2p, lexicon=LexiconFile(lexicon).current)
     services = Services(FakeSpeaker(engine=ENGINE), FrontSettings(), Metrics())
     runner = web.AppRunner(make_app(services, Phonemizer(pipeline, g2p, lexicon)), access_log=None)
     await runner.setup()
@@ -44,8 +44,8 @@ async def pronounced(lexicon: Path | None, *bodies: dict[str, object]) -> list[t
         await runner.cleanup()
 
 
-async def test_the_ways_are_those_of_the_command() -> None:
-    ((status, answer),) = await pronounced(None, {"word": "Nguyen", "lang": "en-us"})
+async def test_the_ways_are_those_of_the_command(tmp_path: Path) -> None:
+    ((status, answer),) = await pronounced(tmp_path / "none", {"word": "Nguyen", "lang": "en-us"})
     assert status == 200
     assert answer["word"] == "Nguyen"
     hows = [way["how"] for way in answer["ways"]]  # type: ignore[attr-defined]
@@ -83,8 +83,8 @@ async def test_the_users_entries_are_first_and_are_taken_back(tmp_path: Path) ->
     assert lexicon.read_text() == "# mine\nBow\tbeau\nbow\t/bˈɪ/\tfr"
 
 
-async def test_the_language_is_the_voices_where_none_is_named() -> None:
-    ((_, british),) = await pronounced(None, {"word": "schedule", "voice": "bf_emma"})
+async def test_the_language_is_the_voices_where_none_is_named(tmp_path: Path) -> None:
+    ((_, british),) = await pronounced(tmp_path / "none", {"word": "schedule", "voice": "bf_emma"})
     assert british["language"] == "en-gb"
 
 
@@ -113,9 +113,9 @@ async def test_what_is_no_entry_is_refused_and_not_written(
     assert (got, lexicon.read_text()) == (status, "")
 
 
-async def test_a_texts_own_pronunciations_are_shown() -> None:
+async def test_a_texts_own_pronunciations_are_shown(tmp_path: Path) -> None:
     body = {"input": "zyxxy nginx", "lang": "en-us", "pronunciations": {"zyxxy": "/zˈuksi/", "nginx": "two"}}
-    ((status, answer),) = await pronounced(None, body)
+    ((status, answer),) = await pronounced(tmp_path / "none", body)
     assert (status, answer["phonemes"]) == (200, "zˈuksi tˈu")
     for word, way in (
         ("zyxxy", "/§/"),
@@ -126,13 +126,8 @@ async def test_a_texts_own_pronunciations_are_shown() -> None:
         ("a b", "c"),
         ("", "b"),
     ):
-        ((status, answer),) = await pronounced(None, body | {"pronunciations": {word: way}})
+        ((status, answer),) = await pronounced(tmp_path / "none", body | {"pronunciations": {word: way}})
         assert (status, answer["error"]["param"]) == (400, "pronunciations")  # type: ignore[index]
-
-
-async def test_without_a_lexicon_nothing_can_be_kept() -> None:
-    ((status, _),) = await pronounced(None, {"word": "word", "lang": "en-us", "keep": "werd"})
-    assert status == 409
 
 
 KEYLESS = make_mocked_request("POST", "/")
@@ -259,13 +254,13 @@ async def test_the_entry_that_says_the_word_is_taken_back_from_whichever_lexicon
         assert (await answer.text(), words.read_text()) == left
 
 
-async def test_a_lexicon_is_no_keyless_requests(client: aiohttp.ClientSession) -> None:
+async def test_a_lexicon_is_no_keyless_requests(client: aiohttp.ClientSession, tmp_path: Path) -> None:
     async with client.get("/v1/lexicon") as answer:
         assert answer.status == 401
     lines = "".join(f"word{number}\tw\n" for number in range(MOST + 1))
     async with client.put("/v1/lexicon", data=lines, headers={"Authorization": "Bearer first"}) as answer:
         assert answer.status == 400
-    ((status, answered),) = await pronounced(None, {"word": "word", "keep": "werd", "mine": True})
+    ((status, answered),) = await pronounced(tmp_path / "none", {"word": "word", "keep": "werd", "mine": True})
     assert (status, answered["error"]["code"]) == (403, "api_key_not_configured")  # type: ignore[index]
 
 

@@ -1,6 +1,7 @@
 """POST /dev/phonemize, and phonemes in place of a text."""
 
 import json
+import os
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -40,7 +41,7 @@ PIPELINE = TextPipeline(G2P(), lexicon=lambda: Lexicon(read_entries(b"nginx\teng
 @asynccontextmanager
 async def serving(engine: EngineInfo | None = ENGINE) -> AsyncIterator[str]:
     services = Services(FakeSpeaker(engine=engine), FrontSettings(max_input_characters=300), Metrics())
-    app = make_app(services, Phonemizer(PIPELINE, G2P()))
+    app = make_app(services, Phonemizer(PIPELINE, G2P(), Path(os.devnull)))
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:
