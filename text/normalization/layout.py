@@ -27,7 +27,8 @@ _INK = re.compile(r"[^\n]")
 
 _TIME = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
 _CUE = re.compile(
-    rf"(?:^\d{{1,6}}\n|(?<=\n\n)\S{{1,40}}\n)?^{_TIME}(?: --> |,(?=\d+:\d\d:)){_TIME}[^\n]*+\n?", re.MULTILINE
+    rf"(?:^\d{{1,6}}\n|(?<=\n\n)\S{{1,40}}\n)?^{_TIME}(?: --> |,(?=\d+:\d\d:)){_TIME}(?:[ \t]++\w+:\S+)*+[ \t]*+\n?",
+    re.MULTILINE,
 )
 _BARE_TIMES = re.compile(r"^\[?(?:\d{1,2}:)?\d{1,2}:\d{2}\]?$\n?", re.MULTILINE)
 """Time on a line of its own: a transcript's, if the first one is a few seconds after the beginning."""
@@ -60,7 +61,8 @@ _BORDER = re.compile(r"^\+(?:[-=]{2,200}\+){1,40}$\n?", re.MULTILINE)
 
 _GOES_ON = r"(?:(?<=[^\W\dA-Z])\n{1,2}|(?<=,)\n{1,2}|^)"
 _PAGE = re.compile(
-    rf"{_GOES_ON}(?:[-–—] ?\d{{1,4}} ?[-–—]|(?:[Pp]age|PAGE|Pg\.) \d{{1,4}}(?: of | ?/ ?)\d{{1,4}})$(?:\n(?=[a-z]))?"
+    rf"{_GOES_ON}(?:(?P<rule>[-–—~*]) ?\d{{1,4}} ?(?P=rule)|(?:[Pp]age|PAGE|Pg\.) \d{{1,4}}(?: of | ?/ ?)\d{{1,4}})$"
+    r"(?:\n(?=[a-z]))?"
     r"|(?<=[^\n]{24}[a-z,])\n{1,2}\d{1,4}\n{1,2}(?=[a-z][^\n]{11})"
     r"|(?:(?<=\n\n)|\A)(?:[Pp]age|PAGE|pg?\.) \d{1,4}(?: of \d{1,4}| ?/ ?\d{1,4})?(?=\n\n|\Z)",
     re.MULTILINE,
@@ -110,7 +112,7 @@ _IN_SMALL_CAPITALS = re.compile(r"\b[sxʙɢʜɪʟɴʀʏ]{0,12}[ᴀᴄᴅᴇꜰ�
 """Words with a small capital that is no letter of IPA, as ɪ and ʀ are."""
 
 _NEEDED = re.compile(
-    r'^(?:[ \t]*(?:File "|at \S|from \S+:\d|#\d+ \S+\(|goroutine \d|\d+: )|==|[-–—] ?\d|\d{1,4}$|<)'
+    r'^(?:[ \t]*(?:File "|at \S|from \S+:\d|#\d+ \S+\(|goroutine \d|\d+: )|==|[-–—~*] ?\d|\d{1,4}$|<)'
     r"|^(?:[Pp]age|PAGE|[Pp]g?\.) \d|^(?:\$|[\w.-]{1,40}@\S{1,160}[$#]) |^\d+:\d\d:\d\d\.\d{3},"
     r"|\A\[?0?0:"
     r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ⁰¹²³⁴-⁹†‡\]°□ツ益◕‿ω^•ᴥಠ_＿ʕ┻┬]|-->|''|[xX:]D|:[+\w-]{1,24}:|\\o/",
@@ -151,7 +153,8 @@ def cleared(text: str) -> str:
     text = _NOTES.sub(_gone, _FACE.sub(_blank, text))
     if "<" in text:
         text = _NICK.sub(lambda nick: nick[0].replace("<", " ").replace("> ", ": "), text)
-    return _without_heads(text if _PAGE.fullmatch(text) else _PAGE.sub(_flat, text))
+    alone = _PAGE.fullmatch(text)
+    return _without_heads(text.replace(alone["rule"] or " ", " ") if alone else _PAGE.sub(_flat, text))
 
 
 def _blank(match: re.Match[str]) -> str:

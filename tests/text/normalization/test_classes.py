@@ -207,8 +207,9 @@ def test_a_long_number_after_its_sign_or_word_is_said_digit_by_digit() -> None:
 def test_what_an_amount_is_paid_for_is_read_in_full() -> None:
     periods = table("en", "currencies")["periods"]
     for short in table("en", "currencies")["cues"]["rates"].split():
+        period = f"per {periods[short]}".replace("per each", "each")
         assert {said(f"It is £850{gap}{short}.") for gap in ("", " ")} == {
-            f"It is eight hundred fifty pounds per {periods[short]}."
+            f"It is eight hundred fifty pounds {period}."
         }
 
 

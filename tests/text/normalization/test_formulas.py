@@ -240,6 +240,7 @@ CASES = [
     ("0:00\nso today\n0:04\nwe bake\n1:02:11\na cake", "so today we bake a cake"),
     ("[00:00]\nHello\n[00:05]\nall.\n[00:09]\nBye.", "Hello all. | Bye."),
     ("WEBVTT\n\n00:01.000 --> 00:04.000 line:1\n<v Ann>Come <i>in</i>.", "Come in."),
+    ("00:14:07,250 --> 00:14:09,900 align:start I never said that.", "I never said that."),
     ("[b]Bold[/b] and [url=https://example.com]a link[/url].", "Bold and a link."),
     ("'''Paris''' is the [[capital city|capital]] of [[France]].{{cn}}", "Paris is the capital of France."),
     ("== History ==\nIt was ''old''.<ref>Smith</ref>", "History | It was old."),

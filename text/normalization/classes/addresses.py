@@ -38,7 +38,7 @@ class Addresses:
         cues = word_lists(table["cues"])
         self._full, self._before_place, self._small = cues["streets"], cues["before_place"], cues["small"]
         self._sure = cues["small_streets"]
-        self._code_words = cues["state_words"]
+        self._code_words, self._earned = cues["state_words"], cues["after_names"]
         self._streets = {written.casefold(): full for written, full in (*streets.items(), *table["streets"].items())}
         self._names = {written.casefold(): full for written, full in table["names"].items()}
         self._ways = {written.casefold(): full for written, full in table["ways"].items()}
@@ -145,6 +145,13 @@ class Addresses:
             yield from [Classed(place, place + 4 - line.closing(place + 3), State(name, "", ""), 0.3)][: bool(name)]
         named = comma and not line[place - 3].text.islower()
         titled = named and line.cued(place, ("dr", "doctor"), 6)  # Dr. S. Patel, MD
+        earned = (
+            comma
+            and token.text in self._earned
+            and line[place - 3].kind == "w"
+            and (british or line[place - 3].text.istitle())
+        )
+        titled |= earned and not self._in_a_place(line, place - 2)  # Ana Lee, MS, said
         placed = not comma or line.small or town.text[:1].isupper()
         if token.fold not in self._states or titled or not placed:
             return

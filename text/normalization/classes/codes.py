@@ -62,6 +62,7 @@ class Codes:
             yield from self._compound(line, place)
         else:
             yield from account(line, place)
+            yield from mixed(line, place, glued=False)
             yield from self._hashed(line, place)
             yield from self._postcode(line, place)
 
@@ -203,17 +204,23 @@ def account(line: Tokens, place: int) -> Iterator[Classed]:
         yield Classed(place, after, Identifier("", groups), 0.1)
 
 
-def mixed(line: Tokens, place: int) -> Iterator[Classed]:
-    """Letters and digits of an identifier that no word announces: ABCDE1234F, 12345678Z."""
-    after = place
+def mixed(line: Tokens, place: int, glued: bool = True) -> Iterator[Classed]:
+    """Letters and digits of an identifier that no word announces: ABCDE1234F, 12345678Z, WC-2023-00418."""
+    after, joined, zeros = place, False, False
     while after < place + _LONGEST_MIX and (after == place or not line[after].gap):
-        token = line[after]
+        token, following = line[after], line[after + 1]
         capital = token.text.isupper() and token.text.isascii()
-        if not (token.kind == "d" or capital or line[place].text + token.text == "0x"):
+        joint = token.text == "-" and following.kind == "d" and not following.gap
+        if not (token.kind == "d" or capital or joint or line[place].text + token.text == "0x"):
             break
-        after += 1
-    groups = tuple(token.text for token in line.tokens[place:after])
-    many = len(groups) > 2 or (len(groups) == 2 and max(map(len, groups)) > 5 and not _WORD.fullmatch(groups[0]))
+        after, joined = after + 1, joined or joint
+        zeros |= token.kind == "d" and len(token.text) > 2 and token.text[0] == "0"
+    if not (zeros if joined else glued):
+        return
+    groups = tuple(token.text for token in line.tokens[place:after] if token.kind != "s")
+    many = (
+        joined or len(groups) > 2 or (len(groups) == 2 and max(map(len, groups)) > 5 and not _WORD.fullmatch(groups[0]))
+    )
     if ((many and sum(map(len, groups)) > 6) or groups[:2] == ("0", "x")) and line.ends(after):
         yield Classed(place, after, Identifier("", groups), 0.4)
 

@@ -8,7 +8,7 @@ from text.locales.tables import WordLists
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.fields import Measure, Multiple, Sides
 from text.normalization.classes.numbers import SIGNS, Written
-from text.normalization.classes.symbols import DEGREES, POWERS, Symbols
+from text.normalization.classes.symbols import DEGREES, POWERS, VOWELS, Symbols
 from text.normalization.classes.tokens import Tokens
 
 _COST = 0.5
@@ -65,9 +65,11 @@ class Measures:
         seconds = {
             start: {"²", "³", "^", *(parts[1] for parts in self._units.starting[start] if parts[1:])} for start in alone
         }
+        counts = {count: {"-", *self._units.starting} for count in cues["counts"]}
         words = SIGNS.union(seconds) if plain else frozenset(("-", "−", "–", ".", "per"))
-        bare = Parser.of(self.parse, seconds if plain else {"per": {""}})
-        self.parser = Parser(words, self.parse, bare=bare)
+        bare = Parser.of(self.parse, {**(seconds if plain else {"per": {""}}), **counts})
+        followed = {word: after for word, after in bare.followed.items() if word in counts}
+        self.parser = Parser(words.union(counts), self.parse, bare=bare, followed=followed)
 
     def unit(self, line: Tokens, place: int) -> tuple[str, int]:
         """Symbol of the unit at a token and the place after it; ("", place) if there is none."""
@@ -81,6 +83,8 @@ class Measures:
             if per.startswith(line[place + 1].text) and (len(per) > 1 or per in _SINGLE):
                 power, end = self.power(line, end)
                 yield Classed(place, end, Measure(Written(""), "", per=per, per_power=power), 0.4)
+        elif line[place].fold in self._cues["counts"]:
+            yield from self._counted(line, place)
         elif first is None:
             yield from self._alone(line, place)
         if first is None:
@@ -175,6 +179,19 @@ class Measures:
         power, after = self.power(line, after)
         if unit and after > place + 1 and line[place - 1].text != "/" and line[after - 1].text != ".":
             yield Classed(place, after, Measure(Written(""), unit, power=power), 0.6)
+
+    def _counted(self, line: Tokens, place: int) -> Iterator[Classed]:
+        """Unit after a number in words: five km, six ft. tall, a ten-ft pole."""
+        start = place + 1 + line.dash(place + 1)
+        unit, end = self.unit(line, start)
+        word, cues, (power, end) = line[start], self._cues, self.power(line, end)
+        cased = word.text == unit or (unit.islower() and (word.text.istitle() or line.shouted))
+        stopped = line.has(start + 1, ".", glued=True) and word.fold in cues["stopped"] and not line.last(start)
+        short = len(unit) > 1 and VOWELS.isdisjoint(unit) and unit not in cues["untitled"]
+        if unit and ((cased and (stopped or short or word.fold in cues["after_words"])) or end > start + 1):
+            singular = line[place].fold in cues["single"] or start > place + 1 or self.describes(line, end)
+            end += line.has(end, ".", glued=True) and not line.last(end)
+            yield Classed(start, end, Measure(Written(""), unit, power=power, singular=singular), 0.4)
 
     def _measure(
         self, line: Tokens, place: int, after: int, first: Written, last: Written | None = None, joint: str = "to"

@@ -9,7 +9,7 @@ from text.normalization.classes.tokens import Lexeme, Tokens
 
 POWERS = {"²": "2", "³": "3"}
 DEGREES = frozenset("°º˚")
-_VOWELS = frozenset("aeiou")
+VOWELS = frozenset("aeiou")
 
 
 def _written(tokens: Sequence[Lexeme], folded: bool) -> str:
@@ -55,7 +55,7 @@ class Symbols:
                 break
         if not folded:
             fold = token.fold if line.shouted or not token.text.isupper() else ""  # 22.04 LTS
-            one = fold[:-1] if len(fold) in (3, 4) and fold[-1] == "s" and _VOWELS.isdisjoint(fold) else ""
+            one = fold[:-1] if len(fold) in (3, 4) and fold[-1] == "s" and VOWELS.isdisjoint(fold) else ""
             return (one, place + 1) if one in self._exact and not several else ("", place)
         written = "".join(token.fold for token in line.tokens[place : place + length])
         if len(folded) == 1 and len(written) > 1:

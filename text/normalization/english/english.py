@@ -72,7 +72,7 @@ CLASSES = Classes(
         ("references", Parser(frozenset("§"), sections, numbers=False)),
         ("roman_numerals", _NUMERALS.parser),
         ("roman_numerals", _NUMERALS.letters),
-        ("codes", Parser(_CODES.words, _CODES.parse, mixed=True)),
+        ("codes", Parser(_CODES.words, _CODES.parse, mixed=True, also=re.compile("[A-Z]{1,4}").fullmatch)),
         ("ranges", Parser(_NUMBERS, lettered, needs=DASHES)),
         ("ranges", Parser.of(letters, dict.fromkeys(string.ascii_uppercase, ("-",))).also_bare()),
         ("ranges", Parser(_NUMBERS, Scores(_LISTS["scores"], _CUES["numbered"]).parse, needs=frozenset("-–:"))),
