@@ -254,7 +254,8 @@ class Abbreviations:
             glued = not token.gap and line[place - 1].text in JOINED
             glued = glued and not (line[place - 1].text == "-" and _VOWELS.isdisjoint(token.fold))  # 3rd-qtr
             glued = glued and not (line[place - 1].text == "(" and line[place - 1].gap)
-            if glued or (following.text in JOINED and not following.gap and not line[after + 1].gap):
+            owns = following.text in "'’" and line.ends(after + 2) and line[after + 1].fold == "s"
+            if glued or (following.text in JOINED and not (owns or following.gap or line[after + 1].gap)):
                 return ""
         mixed = not (token.text.islower() or token.text.istitle() or (token.text.isupper() and (stop or line.shouted)))
         return "" if mixed or (token.text.isupper() and len(token.text) < 4 and not line.shouted) else said

@@ -24,6 +24,7 @@ _MARKS = {10: 1, _PERCENT: 10}
 """Numbers of which marks above another are said to be out."""
 _MOST_COUNTED = 20
 """Largest number of which all is counted: 3/3 talents."""
+_BEFORE_DATES = frozenset(("of", "on", "by", "until", "till", "since", "before", "after"))
 _LEAST_CODE = 5
 """Digits from which a number after # is a code."""
 _LEAST_ACCOUNT = 8
@@ -176,7 +177,8 @@ class NumberForms:
         scored = line.has(after, self._scored_after) or line.cued(place, self._scored, 2)
         noun = line[after]
         several = below > 4 and below not in _RULER and noun.gap and noun.kind == "w" and noun.fold[-1:] == "s"
-        scored = scored or self._counts_on(line, place, after) or (several and len(noun.text) > 4)
+        several = several and len(noun.text) > 4 and not line.has(place - 1, _BEFORE_DATES)
+        scored = scored or self._counts_on(line, place, after) or several
         scored = scored or 1 < above == below < _MOST_COUNTED or above > _MARKS.get(below, above)
         if scored and above <= below and not line.has(after, ("of",)):
             return Pair(str(above), str(below), "out of"), -0.2 if line.has(after, self._shots) else -0.05

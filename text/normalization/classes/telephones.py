@@ -14,6 +14,7 @@ from text.normalization.classes.tokens import Tokens
 _COST = 0.3
 _SIGNS = frozenset("-.–‑")
 _MOST_GROUPS = 7
+_BEFORE_ENDS = frozenset(("in", "with", "ending", "ends", "acct", "account", "card", "visa", "mastercard", "amex"))
 _REACH = 5
 """Tokens before a number among which a word announces it."""
 
@@ -111,6 +112,8 @@ class Telephones:
             good = len(kinds) == 1 and lengths in _LENGTHS[signs[-1] if signs[-1] in _LENGTHS else "-"]
             good = good or (lengths == (3, 3, 4) and kinds == {" "} and line.cued(place, self._calls))
             good = good or (token.text[0] == "0" and kinds == {" "} and 3 <= lengths[0] <= 5 and 9 <= total <= 11)
+            fours = lengths[:-1] == (4,) * (len(groups) - 1) and len(groups) > 3 and kinds == {" "}
+            good = good or (fours and lengths[-1] < 5 and any(group[0] == "0" for group in groups))  # 9400 1000 0000 00
             good = good and (lengths != (3, 4) or int(groups[0]) % 50 > 0 or int(groups[1]) % 50 > 0)
         if good:
             yield Classed(place, after, Identifier("", tuple(groups), plus), _COST)
@@ -153,7 +156,7 @@ class Telephones:
         phone = len(before.text) == 4 and before.kind == "d" and joined
         called = phone or (len(number.text) > 2 and line[place].text == "x")
         opened = line[place].gap or (line[place - 1].text == "(" and line.has(after + 1, ")"))
-        ended = line.has(place - 1, ("in", "with"))  # a card ending in x4417
+        ended = line.has(place - 1, _BEFORE_ENDS)  # a card ending in x4417
         if called and ended:
             yield Classed(place, after + 1, Identifier("", (number.text,)), _COST)
         if line[place].fold == "x" and (not called or not opened or ended):
