@@ -13,6 +13,7 @@ from text.normalization.classes.weekdays import Calendar, Weekdays
 _COST = 0.3
 _JOINTS = frozenset("-/.–")
 _RULER = frozenset((4, 8, 16, 32))
+_ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 
 
 class Dates:
@@ -176,7 +177,10 @@ class Dates:
         sign = line[after].text
         if sign in _JOINTS and not line[after].gap and not line[after + 1].gap:
             month, end = self._month(line, after + 1)
+            if roman := not month and line[after + 1].fold in _ROMANS:  # 12.xi.1938
+                month, end = _ROMANS.index(line[after + 1].fold) + 1, after + 2
             year, with_year = self._joined_year(line, end, sign) if month else (0, 0)
+            month *= not (roman and not year)
             if year or (month and (self._plain or (sign in "-/" and line[after + 1].text.istitle()))):
                 yield from self._with_time(line, place, with_year, Date(year, month, day, last, True, article))
             return
@@ -235,12 +239,12 @@ class Dates:
             if expires and [*widths, sign] == [2, 2, "/"] and numbers[0] <= 12 < numbers[1]:
                 yield Classed(place, after, Date(2000 + numbers[1], numbers[0]), 0.2)  # exp. 04/27
             other = self._joins(line, after, 1) or self._joins(line, place - 1, -1)
-            ahead = ahead or other > 12  # 21/7-1/9
+            ahead = (ahead or other > 12) and other >= 0  # 21/7-1/9, 11/28–12/2
             date = valid_date(2000, *(numbers[::-1] if ahead else numbers))
             swapped = other or parts[1][0] == "0" or self._announced(line, place, padded)
             if not date and sign == "/" and (swapped or (not self._plain and self._is_improper(line, place, *numbers))):
                 date = valid_date(2000, *(numbers if ahead else numbers[::-1]))  # ends 31/01
-            if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign, other > 0)):
+            if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign, other != 0)):
                 yield Classed(place, after, date._replace(year=0, day_first=british), cost)
         elif len(parts) == 2 and 0 < numbers[0] < 13 and 1900 <= numbers[1] < 2100 and (whole[0] == "0" or sign == "/"):
             yield Classed(place, after, Date(numbers[1], numbers[0]), _COST)
@@ -305,7 +309,7 @@ class Dates:
         return one > two > 0 and named and not (counted or sums or noun.kind == "d")
 
     def _joins(self, line: Tokens, place: int, step: int) -> int:
-        """First number of the day and month beyond a dash or "to" at a place; 0 if there are none."""
+        """First number of the day and month beyond a dash or "to", below 0 if it is surely the month; 0 without them."""
         if not line.has(place, self._cues["between_days"] | DASHES):
             return 0
         places = (place + 1, place + 2, place + 3) if step > 0 else (place - 3, place - 2, place - 1)
@@ -313,7 +317,8 @@ class Dates:
         if not first or not last or line[places[1]].text != "/" or line[places[2] + 1].text == "/":
             return 0
         parts = first < last and last in (2, 3, *_RULER) and not self._plain
-        return first * (min(first, last) <= 12 and not parts and (step > 0 or line[places[0] - 2].kind != "d"))
+        known = min(first, last) <= 12 and not parts and (step > 0 or line[places[0] - 2].kind != "d")
+        return (-first if last > 12 else first) * known
 
     def _with_time(self, line: Tokens, place: int, after: int, date: Date) -> Iterator[Classed]:
         yield Classed(place, after, date, _COST)

@@ -32,6 +32,7 @@ _LEAST_ACCOUNT = 8
 AIRLINER = re.compile(r"7\d7")
 _SCREENS, _NAMED_K = frozenset("48"), frozenset(("1", "2", "4", "5", "8", "10"))
 """Numbers before k that name a screen, and those before K that name a screen or a run."""
+_ARTICLES = frozenset(("the", "a", "this", "my", "your", "our"))
 
 
 class NumberForms:
@@ -316,9 +317,19 @@ class NumberForms:
         lettered = lettered or (paired and not line[place - 1].gap)  # 720V/760M
         sexes = token.text == "M" and len(number) < 3 and "f" in line.folds  # 2M, 1F
         lettered = lettered or (line.has(after + 1, "'’", glued=True) and line[after + 2].fold == "s")  # 4B's tenant
-        if not magnitude or sexes or lettered or token.gap or (not line.ends(after + 1) and following.text != "-"):
+        code = len(number) > 1 and number[0] == "0" and number[1] != "."  # 00412B
+        if (
+            not magnitude
+            or sexes
+            or lettered
+            or code
+            or token.gap
+            or (not line.ends(after + 1) and following.text != "-")
+        ):
             return
-        named = _SCREENS if token.text == "k" else _NAMED_K if token.text == "K" else ()
+        named = (
+            _NAMED_K if token.text == "K" or line.has(place - 1, _ARTICLES) else _SCREENS if token.text == "k" else ()
+        )
         if not last and number in named and not counted and following.text != "+":
             return
         plus = line.has(after + 1, "+", glued=True) and line[after + 2].kind != "w"

@@ -91,8 +91,11 @@ class Verses:
 class LabelledNumbers:
     """Parser of labels: Fig. 3a, Eqs. (3) and (4), Room 204, Gate B12, RM. 12B."""
 
-    def __init__(self, table: Mapping[str, str], parts: Mapping[str, str], places: Mapping[str, str]) -> None:
-        self._short = {name.casefold(): full for name, full in {**parts, **places}.items()}
+    def __init__(
+        self, table: Mapping[str, str], parts: Mapping[str, str], places: Mapping[str, str], others: Mapping[str, str]
+    ) -> None:
+        self._alone = frozenset(map(str.casefold, (*parts, *places)))
+        self._short = {name.casefold(): full for name, full in {**others, **parts, **places}.items()}
         self._parts = frozenset(name.casefold() for name in (*parts, *table["parts"].split()))
         listed = (table["parts"] + table["places"]).casefold().split()
         self._full = frozenset(listed).union(f"{name}s" for name in listed)
@@ -115,7 +118,7 @@ class LabelledNumbers:
         short = stopped or (word.fold in self._unstopped and numbered)
         if word.fold in self._short and short:
             full = self._short[word.fold]
-            name, after = full.lower() if word.text.islower() else full, after + stopped
+            name, after = full.lower() if word.text.islower() else full[0].upper() + full[1:], after + stopped
         elif word.fold not in self._full | self._rooms:
             return
         after += line[after].text == "#" and line[after].gap and line[after + 1].kind == "d"
@@ -128,6 +131,8 @@ class LabelledNumbers:
         if not (token.gap or hashed) or word.fold == "us":
             return
         small = word.fold in self._parts
+        if word.fold not in self._alone | self._full and token.kind == "w" and line[after + 1].kind != "d":
+            return
         label, end = self._label(line, after, small, first=True)
         road = word.fold in self._roads and label.isdecimal() and (line[end].text.isupper() or line.small)
         way = WAYS.get(line[end].fold, "") if road and line[end].gap else ""

@@ -50,8 +50,7 @@ class Times:
             return token.fold, place + 3 + line.has(place + 3, ".", glued=True)
         if not self._cues["before_hours"]:
             return "", place
-        dash = line.dash(place + 1)
-        dash = dash and line[place + 2].kind == "d"
+        dash = line.dash(place + 1) and line[place + 2].kind == "d"
         letter = token.fold in ("a", "p") and not token.gap and (dash or line.ends(place + 1))
         before = line[place - 2]
         daily = line[place - 3].kind == "d" and not line.folds.isdisjoint(self._cues["weekdays"])
@@ -72,16 +71,17 @@ class Times:
             return None, place, False
         after, minutes, seconds, form, named, fraction = place + 1, 0, 0, "bare", False, ""
         sign, following = line[after], line[after + 1]
+        parting = ":.h" if line.has(place - 1, self._cues["before_h"]) else ":."
         if sign.kind == "w" and sign.fold in self._hours:
             after, form, named = after + 1, "", not line.has(place - 1, self._cues["dotted_times"])
             found = line.number(after, 0, 59, 2) if len(following.text) == 2 and following.gap == sign.gap else None
             if found is not None:
                 minutes, after = found, after + 1
                 after += line.has(after, ("min", "m", "mn"), glued=True)
-        elif sign.text in (":", ".") and not (sign.gap or following.gap) and len(following.text) == 2:
+        elif sign.text in parting and not (sign.gap or following.gap) and len(following.text) == 2:
             found = line.number(after + 1, 0, 59, 2)
             if found is not None:
-                minutes, after, form = found, after + 2, "" if sign.text == ":" else "point"
+                minutes, after, form = found, after + 2, "point" if sign.text == "." else ""
                 more = line.number(after + 1, 0, 59, 2) if line.has(after, ":", glued=True) and not form else None
                 if more is not None:
                     seconds, (fraction, after) = more, _fraction(line, after + 2)

@@ -31,7 +31,7 @@ from text.normalization.draft import END, MASK, START, Draft, Rule
 from text.normalization.english import maths, web
 from text.normalization.english.saying import said
 from text.normalization.number_words import cardinal, number, ordinal
-from text.sentences.abbreviations import ANYWHERE, BOOKS, PARTS, PLACES, STREETS
+from text.sentences.abbreviations import ANYWHERE, BOOKS, LABELS, PARTS, PLACES, STREETS
 
 _CALENDAR = table("en", "calendar")
 _CUES = word_lists(_CALENDAR["cues"])
@@ -49,7 +49,9 @@ _MEASURES = Measures(_UNITS["units"], _UNITS["per"], _SIZED, english_number)
 _DIMENSIONS = Dimensions(_MEASURES, frozenset("NSEW"), _SIZED["after_feet"], _UNITS["sides"])
 _REFERENCES = table("en", "references")
 _VERSES = Verses(_REFERENCES, BOOKS)
-_LABELS = LabelledNumbers(_REFERENCES, PARTS, PLACES)
+_QUANTITIES = word_list(_REFERENCES["quantities"])
+_LETTERED = {short: full for short, full in LABELS.items() if full not in _QUANTITIES}
+_LABELS = LabelledNumbers(_REFERENCES, PARTS, PLACES, _LETTERED)
 _LISTS = word_lists({name: listed.casefold() for name, listed in _REFERENCES.items()})
 _CODES = Codes(_LISTS)
 _NUMERALS = RomanNumerals(_LISTS, plain=False)
