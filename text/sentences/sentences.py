@@ -198,8 +198,9 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     word = word if language == "en" else _BEFORE_WORD.sub("", word)
     lower = word.lower()
     goes_on = following[0].islower()
-    if not word:
-        return False
+    after_number = before[-1:].isdecimal()
+    if not word or (after_number and language in _ROMANCE and word in ("L", "W", "V", "K", "A", "N") and not goes_on):
+        return False  # 1,8 L. Color rojo
     following = "1" if following[0] in "½⅓⅔¼¾⅛" or stretch.startswith(("R$", "US$", "S/"), stop + 2) else following
     if word.isdecimal():
         dated = language != "en" and following.lower() in abbreviations.GERMAN_MONTHS
@@ -208,7 +209,6 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         return True
     if _INITIALS.fullmatch(lower) or _CUT_HINDI.fullmatch(lower):
         return True  # ए.पी.जे. अब्दुल कलाम, टेक्. सहायक
-    after_number = before[-1:].isdecimal()
     if language == "en" and abbreviations.has_sense(before, word, following):
         return True
     if (

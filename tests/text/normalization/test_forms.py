@@ -163,9 +163,9 @@ def test_a_row_of_two_words_is_said_in_capitals_too() -> None:
 
 
 BESIDE = {
-    "abbreviations": "SON {} MAS",
+    "abbreviations": "SON {} MAS|EL {} MAS",
     "before_numbers": "el {} IV y",
-    "before_names": "La {} de Ana y",
+    "before_names": "Y {} de Ana y",
     "between_names": "El Ana {} Juan y",
     "before_women": "la {} Ana y",
     "after_numbers": "el V {} y",
@@ -182,8 +182,19 @@ def test_no_row_of_a_locale_is_read_by_another(code: str) -> None:
     for section, texts in BESIDE.items():
         for row, words in table(code, "locale").get(section, {}).items():
             spoken = [said(text.format(row), VOICES[code]).lower() for text in texts.split("|")]
-            forms = words if isinstance(words, list) else words.split("|")
+            forms = words if isinstance(words, list) else re.split(r"\||; \*?", words.removeprefix("*"))
             assert any(form.lower() in each for form in forms for each in spoken), (row, spoken)
+
+
+@pytest.mark.parametrize("code", languages("locale"))
+def test_each_of_several_words_of_a_row_is_said_somewhere(code: str) -> None:
+    cues = table(code, "locale").get("cues", {})
+    before = [*" ".join(cues.get(f"determiners_{kind}", "") for kind in ("one", "many")).split(), "xyl,"]
+    for row, words in table(code, "locale").get("abbreviations", {}).items():
+        beside = [*before, "zona"] if set(cues.get("agree", "").split()) & set(words.split("; ")) else before
+        spoken = {said(f"Xyl {word} {row} xyl", VOICES[code]).lower() for word in beside if "; " in words}
+        stems = [form.removeprefix("*").lower() for form in words.split("; ")] * ("; " in words)
+        assert [stem for stem in stems if not any(stem[:-1] in each for each in spoken)] == [], row
 
 
 def test_no_row_is_its_own_cue() -> None:

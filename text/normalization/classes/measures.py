@@ -32,7 +32,7 @@ _RULED = frozenset((2, 3, 4, 5, 6, 8, 16, 32, 64))
 """Denominators of fractions of lengths."""
 _STONES = frozenset(map(str, (*range(5, 21), *range(22, 31), *range(32, 40))))
 """Weights of people in stones, whose sign isn't an ordinal's ending: 12st."""
-_NO_TALLY = frozenset(("A", "G", "AM", "PM", "AD", "BC", "CE"))
+_NO_TALLY = frozenset(("A", "G", "K", "AM", "PM", "AD", "BC", "CE"))
 _LONGEST_MATCH = 130
 """Minutes of the longest match."""
 

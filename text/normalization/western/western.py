@@ -66,7 +66,9 @@ class AbbreviationParser:
             self._add(where, getattr(locale, where))
         for rows in self._rows.values():
             rows.sort(key=lambda row: (-len(row.texts), row.where == "abbreviations"))
-        self._cut, self._feminine, self._plurals = locale.cut, locale.feminine, locale.plurals.items()
+        self._cut, self._feminine = locale.cut, locale.feminine
+        self._several, self._agreed = locale.several, locale.agreed
+        self._determiners = self._cue["determiners_one"] | self._cue["determiners_many"]
         seconds: dict[str, set[str]] = defaultdict(set, {cut: {"."} for cut in self._cut if _WORD.fullmatch(cut)})
         for row in (row for rows in self._rows.values() for row in rows):
             start = row.texts[0] if row.exact and not row.lower else row.texts[0].casefold()
@@ -87,11 +89,14 @@ class AbbreviationParser:
         token, stop = line[place], line[place + 1]
         if stop.text == "." and line.has(place + 2, ".", glued=True) and token.fold not in ("etc", "ecc"):
             return  # an ellipsis
-        whole = self._cut.get(token.fold) if stop.text == "." and not (stop.gap or line.last(place + 1)) else None
-        if whole and (line[place + 2].gap or line[place + 2].text in ",;:)"):
-            ends = self._plurals if line.number(place - 1, 2, 999, 3) is not None and token.gap else ()
-            whole = whole.capitalize() if token.text.istitle() else whole
-            said = next((whole.removesuffix(end) + many for end, many in ends if whole.endswith(end)), whole)
+        inside = stop.text == "." and not (stop.gap or line.last(place + 1))
+        inside = inside and (line[place + 2].gap or line[place + 2].text in ",;:)")
+        cut = self._cut.get(token.fold, ()) if inside else ()
+        before, counted = line[place - 1].fold, token.gap and line.number(place - 1, 2, 999, 3) is not None
+        fitting = [noun for noun in (self._agreed(word, before) for word in cut) if noun]
+        if fitting and (counted or before in self._determiners or all(each.startswith(cut[0][:-2]) for each in cut)):
+            said = self._several(fitting[0]) if counted else fitting[0]
+            said = said.capitalize() if token.text.istitle() else said
             yield Classed(place, place + 2, InWords("Abbreviation", said), 0.9)
         for row in self._rows.get(token.fold, ()):
             length = len(row.texts)
@@ -120,10 +125,27 @@ class AbbreviationParser:
                 after += line.has(after, ".", glued=True) and line[after + 1].text.islower()  # Hrs. de visita
             one, _, many = row.said.partition("|")
             several = many and line[place - 1].kind == "d" and line[place - 1].text != "1"
-            noun = line[place - 1].fold if one in self._cue["agree"] else ""  # velocidad máx., tasas incl.
-            one = (f"{one[:-1]}a" if self._feminine(noun) else one) + "s" * noun.endswith("s")
+            if not several and not (one := self._agreeing(one, line, place, row)):
+                continue
             cost = 0.5 - 0.01 * length - 0.1 * (row.where == "before_women")
             yield Classed(place, after, InWords("Abbreviation", many if several else one), cost)
+
+    def _agreeing(self, listed: str, line: Tokens, place: int, row: _Row) -> str:
+        """The one of several words that may stand at a place, in its form there: zona máxima, los tribunales."""
+        before, rows = line[place - 1].fold, self._rows.get(line[place - 2].fold)
+        noun = rows[-1].said.partition(";")[0] if before == "." and rows else before  # inst. elec.
+        determined, gender = before in self._determiners, self._feminine(noun)
+        beside = gender is not None and (before == "." or (line[place - 1].text.islower() and len(before) > 3))
+        for each in sorted(listed.split("; "), key=lambda each: (each in self._cue["agree"]) != beside):
+            if each in self._cue["agree"]:
+                feminine = each.endswith("o") and (gender or before in self._cue["determiners_feminine"])
+                one = f"{each[:-1]}a" if feminine else each
+                return self._several(one) if before.endswith(("as", "es", "os", "ais", "eis")) else one
+            one = each.removeprefix("*")
+            shown = row.texts[-1] == "." and row.where in ("abbreviations", "before_names") and one.isalpha()
+            if (determined or one == each) and (not shown or (one := self._agreed(one, before))):
+                return one
+        return ""
 
     def initials(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Initials that are said letter by letter, where a language has a list of them."""

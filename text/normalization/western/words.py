@@ -22,6 +22,7 @@ _MENDED = tuple((re.compile(wrong), right) for wrong, right in table("all", "num
 _CUT = re.compile(r"(?<=...)[^\W\d_aeiouyàáâãèéêìíòóôõùúü](?=[^\W\d_])", re.IGNORECASE)
 """Consonant after which a word may be cut."""
 _MILLIONS = re.compile("ill(?:ón|ones|ions?|iards?)$|ili(?:on[ei]|ard[oi])$|ilh(?:ão|ões)$")  # numbers that are nouns
+_GENDERED = ("a", "as", "ión", "ção", "dad", "dade", "o", "os", "or")
 _DIGITS_APART = 4
 """Decimals from which they are said one by one."""
 
@@ -150,14 +151,31 @@ class Locale:
         return word_lists(self.cues)
 
     @cached_property
-    def cut(self) -> dict[str, str]:
+    def cut(self) -> dict[str, tuple[str, ...]]:
         """Words by each of their beginnings that end in a consonant before a vowel: prob, probab."""
         tables = (self.abbreviations, self.before_numbers, self.after_numbers)
         read = (words.partition("|")[0] for rows in tables for words in rows.values())
         known = (word for word in read if word.isalpha() and len(word) > 5)
-        words = (*self.shortened.split(), *known)
-        found = {word[: cut.end()].casefold(): word for word in reversed(words) for cut in _CUT.finditer(word)}
-        return {cut: word for cut, word in found.items() if cut not in self.whole.split()}
+        found: dict[str, tuple[str, ...]] = {}
+        for word in (*self.shortened.split(), *known):
+            for cut in (word[: end.end()].casefold() for end in _CUT.finditer(word)):
+                found[cut] = (*found.get(cut, ()), word)
+        return {cut: words for cut, words in found.items() if cut not in self.whole.split()}
+
+    def several(self, noun: str) -> str:
+        return next((noun.removesuffix(one) + many for one, many in self.plurals.items() if noun.endswith(one)), noun)
+
+    def agreed(self, noun: str, determiner: str) -> str:
+        """A noun in the number of the determiner before it; "" if it is of the other gender or a plural after one."""
+        many, one = determiner in self.cue["determiners_many"], determiner in self.cue["determiners_one"]
+        if not (many or one):
+            return noun
+        known = noun.endswith(_GENDERED) or noun in self.nouns["feminine"] | self.nouns["masculine"]
+        feminine = self.feminine(noun) if known and not noun.endswith(("ista", "istas")) else None
+        if noun.endswith("mente") or feminine is (determiner not in self.cue["determiners_feminine"]):
+            return ""
+        plural = len(noun) > 5 and noun.endswith(("os", "as", "es"))
+        return noun * (not plural) if one else noun if plural else self.several(noun)
 
     @cached_property
     def numerals(self) -> WordLists:
@@ -260,7 +278,7 @@ def spoken(locale: Locale, number: Written, noun: str = "") -> str:
 
 
 def powered(locale: Locale, unit: str, power: str) -> Forms:
-    forms = locale.all_units.get(unit) or (locale.cut.get(unit, unit),) * 2
+    forms = locale.all_units.get(unit) or (next(iter(locale.cut.get(unit, ())), unit),) * 2
     if not power:
         return forms
     words = locale.square if power == "2" else locale.cube
