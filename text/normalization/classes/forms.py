@@ -86,6 +86,7 @@ class Forms:
         written_at: digits and point of the number that begins at a token, and the place after it.
         agreed: a number's words as they are before a noun.
         words: what is no abbreviation without its stop; None if nothing is.
+        fitted: what is said by an abbreviation after a word; "" if it can't stand there.
     """
 
     def __init__(
@@ -96,7 +97,9 @@ class Forms:
         written_at: Callable[[Tokens, int], tuple[str, int]] = written_number,
         agreed: Callable[[str, str], str] = lambda words, noun: words,
         words: Container[str] | None = None,
+        fitted: Callable[[str, str], str] = lambda said, before: said,
     ) -> None:
+        self._fitted = fitted
         self._number, self._ordinal, self._written_at, self._agreed = number, ordinal, written_at, agreed
         self._words = {"c": _CAPITALS, "p": table.get("per", {}), "k": table.get("modifiers", {})}
         self._folds = {kind: frozenset(map(str.casefold, kept)) for kind, kept in self._words.items()}
@@ -161,6 +164,9 @@ class Forms:
                 continue
             if found := self._matched(line, place, row, british):
                 after, said = found
+                stopped = row.plain and len(row.parts) == 2 and row.parts[1].text == "."
+                if stopped and not (said := self._fitted(said, line[place - 1].fold)):
+                    continue
                 letters = "".join(token.text for token in line[place : place + 3])
                 named = letters.isupper() and letters[1:2] == "." and line[after].text.istitle() and place > 0
                 short = letters not in ("E.G", "I.E") and all(len(part.text) == 1 for part in row.parts)

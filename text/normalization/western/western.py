@@ -60,6 +60,7 @@ class _Row(NamedTuple):
 
 class AbbreviationParser:
     def __init__(self, locale: Locale) -> None:
+        self._of = {locale.of, "del", "do", "da"}
         self._and, self._cue, self._spelled = locale.signs["&"], locale.cue, locale.spelled
         self._rows: dict[str, list[_Row]] = {}
         for where in _TABLES:
@@ -134,13 +135,15 @@ class AbbreviationParser:
         """The one of several words that may stand at a place, in its form there: zona máxima, los tribunales."""
         before, rows = line[place - 1].fold, self._rows.get(line[place - 2].fold)
         noun = rows[-1].said.partition(";")[0] if before == "." and rows else before  # inst. elec.
+        headed = line.has(place - 2, self._of) and not self._cue["heads"].isdisjoint(listed.split("; "))
+        noun = line[place - 3].fold if headed else noun  # gastos de envío incl.
         determined, gender = before in self._determiners, self._feminine(noun)
         beside = gender is not None and (before == "." or (line[place - 1].text.islower() and len(before) > 3))
         for each in sorted(listed.split("; "), key=lambda each: (each in self._cue["agree"]) != beside):
             if each in self._cue["agree"]:
                 feminine = each.endswith("o") and (gender or before in self._cue["determiners_feminine"])
                 one = f"{each[:-1]}a" if feminine else each
-                return self._several(one) if before.endswith(("as", "es", "os", "ais", "eis")) else one
+                return self._several(one) if before != "." and noun.endswith(("as", "es", "os", "ais", "eis")) else one
             one = each.removeprefix("*")
             shown = row.texts[-1] == "." and row.where in ("abbreviations", "before_names") and one.isalpha()
             if (determined or one == each) and (not shown or (one := self._agreed(one, before))):
@@ -238,7 +241,8 @@ class Western:
             plain=True,
             hundreds=bool(locale.years_by_hundreds),
         )
-        forms = Forms(locale.forms, lambda it, _: locale.number(*it.split(".")), None, locale.digits_at, locale.counted)
+        number, digits = (lambda it, _: locale.number(*it.split("."))), locale.digits_at
+        forms = Forms(locale.forms, number, None, digits, locale.counted, None, locale.agreed)
         short, numerals = AbbreviationParser(locale), RomanNumerals(locale.numerals, plain=True)
         self.classes = Classes(
             (
