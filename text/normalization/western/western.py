@@ -38,9 +38,9 @@ _APART = frozenset("sSvVlLaAtTbBjJfFcCdDHK")
 """Units of one letter that are none if they are glued to a number: 5s, 3A."""
 _TOGETHER = frozenset("ABCDEFadey")
 """Letters that are no units after a space."""
-_WORD = re.compile(r"[^\W\d_]{3,14}")
 _UNSAYABLE = re.compile("(?=[AEIOU])[A-Z]{1,3}[B-DF-HJ-NP-TV-Z]{2}")  # initials taken for a word: IPC, ICMS
 _TABLES = ["abbreviations", "before_numbers", "before_names", "between_names", "after_numbers", "before_women"]
+_AGREEING = frozenset(("abbreviations", "before_names", "cut"))
 _VOWELS = frozenset("aeiouyàéè")
 _OPENING = frozenset(("", *'([¿¡«“"'))
 _LETTERS = re.compile("[A-Z]{1,3}")
@@ -60,17 +60,17 @@ class _Row(NamedTuple):
 
 class AbbreviationParser:
     def __init__(self, locale: Locale) -> None:
-        self._of = {locale.of, "del", "do", "da"}
         self._and, self._cue, self._spelled = locale.signs["&"], locale.cue, locale.spelled
         self._rows: dict[str, list[_Row]] = {}
         for where in _TABLES:
             self._add(where, getattr(locale, where))
+        for cut, words in locale.cut.items():
+            self._rows.setdefault(cut, []).append(_Row((cut, "."), (True, False), False, words, "cut", True))
         for rows in self._rows.values():
             rows.sort(key=lambda row: (-len(row.texts), row.where == "abbreviations"))
-        self._cut, self._feminine = locale.cut, locale.feminine
-        self._several, self._agreed = locale.several, locale.agreed
+        self._feminine, self._several, self._agreed = locale.feminine, locale.several, locale.agreed
         self._determiners = self._cue["determiners_one"] | self._cue["determiners_many"]
-        seconds: dict[str, set[str]] = defaultdict(set, {cut: {"."} for cut in self._cut if _WORD.fullmatch(cut)})
+        seconds: dict[str, set[str]] = defaultdict(set)
         for row in (row for rows in self._rows.values() for row in rows):
             start = row.texts[0] if row.exact and not row.lower else row.texts[0].casefold()
             seconds[start].add(row.texts[1].casefold() if row.texts[1:] else "")
@@ -90,15 +90,6 @@ class AbbreviationParser:
         token, stop = line[place], line[place + 1]
         if stop.text == "." and line.has(place + 2, ".", glued=True) and token.fold not in ("etc", "ecc"):
             return  # an ellipsis
-        inside = stop.text == "." and not (stop.gap or line.last(place + 1))
-        inside = inside and (line[place + 2].gap or line[place + 2].text in ",;:)")
-        cut = self._cut.get(token.fold, ()) if inside else ()
-        before, counted = line[place - 1].fold, token.gap and line.number(place - 1, 2, 999, 3) is not None
-        fitting = [noun for noun in (self._agreed(word, before) for word in cut) if noun]
-        if fitting and (counted or before in self._determiners or all(each.startswith(cut[0][:-2]) for each in cut)):
-            said = self._several(fitting[0]) if counted else fitting[0]
-            said = said.capitalize() if token.text.istitle() else said
-            yield Classed(place, place + 2, InWords("Abbreviation", said), 0.9)
         for row in self._rows.get(token.fold, ()):
             length = len(row.texts)
             run = [line[place + step] for step in range(length)]
@@ -128,16 +119,16 @@ class AbbreviationParser:
             several = many and line[place - 1].kind == "d" and line[place - 1].text != "1"
             if not several and not (one := self._agreeing(one, line, place, row)):
                 continue
-            cost = 0.5 - 0.01 * length - 0.1 * (row.where == "before_women")
+            cost = 0.9 if row.where == "cut" else 0.5 - 0.01 * length - 0.1 * (row.where == "before_women")
+            one = one.capitalize() if row.where == "cut" and token.text.istitle() else one
             yield Classed(place, after, InWords("Abbreviation", many if several else one), cost)
 
     def _agreeing(self, listed: str, line: Tokens, place: int, row: _Row) -> str:
         """The one of several words that may stand at a place, in its form there: zona máxima, los tribunales."""
         before, rows = line[place - 1].fold, self._rows.get(line[place - 2].fold)
         noun = rows[-1].said.partition(";")[0] if before == "." and rows else before  # inst. elec.
-        headed = line.has(place - 2, self._of) and not self._cue["heads"].isdisjoint(listed.split("; "))
-        noun = line[place - 3].fold if headed else noun  # gastos de envío incl.
-        determined, gender = before in self._determiners, self._feminine(noun)
+        counted = row.where == "cut" and before.isdecimal()
+        determined, gender = before in self._determiners or counted, self._feminine(noun)
         beside = gender is not None and (before == "." or (line[place - 1].text.islower() and len(before) > 3))
         for each in sorted(listed.split("; "), key=lambda each: (each in self._cue["agree"]) != beside):
             if each in self._cue["agree"]:
@@ -145,9 +136,9 @@ class AbbreviationParser:
                 one = f"{each[:-1]}a" if feminine else each
                 return self._several(one) if before != "." and noun.endswith(("as", "es", "os", "ais", "eis")) else one
             one = each.removeprefix("*")
-            shown = row.texts[-1] == "." and row.where in ("abbreviations", "before_names") and one.isalpha()
+            shown = row.texts[-1] == "." and row.where in _AGREEING and one.isalpha()
             if (determined or one == each) and (not shown or (one := self._agreed(one, before))):
-                return one
+                return self._several(one) if counted and before != "1" else one
         return ""
 
     def initials(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -163,6 +154,8 @@ class AbbreviationParser:
             here = line[after + (following.text in ("º", "°", ":", "#"))]
             coded = here.text.isupper() and (line[after + 1].kind == "d" or line.has(after + 1, "-/"))
             return coded or here.kind in ("d", "m") or bool(_ROMAN.fullmatch(here.text))
+        if where == "cut":
+            return not line.last(after - 1) and not line[after - 1].gap and (following.gap or following.text in ",;:)")
         if where == "before_women":
             return following.text.istitle() and following.text.endswith("a") and following.gap
         if where in ("before_names", "between_names"):
@@ -268,12 +261,7 @@ class Western:
                 ("times", Parser(frozenset(), figures.minutes)),
                 ("numbers", Parser(SIGNS, figures.counted)),
                 ("roman_numerals", numerals.parser),
-                (
-                    "initialisms",
-                    Parser(
-                        locale.cue["initials"], short.initials, numbers=False, also=_UNSAYABLE.fullmatch
-                    ).also_bare(),
-                ),
+                ("initialisms", short.initials_parser),
                 ("abbreviations", short.parser),
             ),
             lambda fields, british: said(locale, fields),

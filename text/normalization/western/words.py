@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
@@ -151,16 +152,19 @@ class Locale:
         return word_lists(self.cues)
 
     @cached_property
-    def cut(self) -> dict[str, tuple[str, ...]]:
-        """Words by each of their beginnings that end in a consonant before a vowel: prob, probab."""
+    def cut(self) -> dict[str, str]:
+        """Words by each of their beginnings that end in a consonant before a vowel (prob, probab), with * if they are
+        not alike.
+        """
         tables = (self.abbreviations, self.before_numbers, self.after_numbers)
         read = (words.partition("|")[0] for rows in tables for words in rows.values())
-        known = (word for word in read if word.isalpha() and len(word) > 5)
-        found: dict[str, tuple[str, ...]] = {}
-        for word in (*self.shortened.split(), *known):
-            for cut in (word[: end.end()].casefold() for end in _CUT.finditer(word)):
-                found[cut] = (*found.get(cut, ()), word)
-        return {cut: words for cut, words in found.items() if cut not in self.whole.split()}
+        found = defaultdict[str, list[str]](list)
+        for word in (*self.shortened.split(), *(word for word in read if word.isalpha() and len(word) > 5)):
+            for end in _CUT.finditer(word):
+                found[word[: end.end()].casefold()].append(word)
+        alike = {cut: all(each.startswith(words[0][:-2]) for each in words) for cut, words in found.items()}
+        listed = {cut: words[0] if alike[cut] else "*" + "; *".join(words) for cut, words in found.items()}
+        return {cut: words for cut, words in listed.items() if cut not in self.whole.split()}
 
     def several(self, noun: str) -> str:
         return next((noun.removesuffix(one) + many for one, many in self.plurals.items() if noun.endswith(one)), noun)
@@ -278,7 +282,7 @@ def spoken(locale: Locale, number: Written, noun: str = "") -> str:
 
 
 def powered(locale: Locale, unit: str, power: str) -> Forms:
-    forms = locale.all_units.get(unit) or (next(iter(locale.cut.get(unit, ())), unit),) * 2
+    forms = locale.all_units.get(unit) or (locale.cut.get(unit, unit).strip("*").partition(";")[0],) * 2
     if not power:
         return forms
     words = locale.square if power == "2" else locale.cube
