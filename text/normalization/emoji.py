@@ -15,32 +15,54 @@ _PICTURES = (
 _JOINED = rf"[{_PICTURES}\u20e3\ufe0f]"
 _CUE = (
     r"(?:[☎☏📞📱📲](?=\ufe0f? ?[+(]?\d)|[♩♪](?= ?= ?\d)|(?:(?<=\w)|(?<=\w ))♭"
-    r"|[♠♣♥♦](?=10|[2-9TJQKA])|(?<=[2-9TJQKA0])[♠♣♥♦])"
+    r"|[♠♣♥♦](?=10|[2-9TJQKA])|(?<=[2-9TJQKA0])[♠♣♥♦]|[⬆⬇📈📉](?=\ufe0f? ?[$£€+~]?\d)|(?<=\w )➡(?=\ufe0f? \w))"
 )
-"""Telephone or note before a number, flat after a note, or suit of a card, which stay until the classes are read."""
+"""Cue before a number, flat after a note, suit of a card, or step, which stay until the classes are read."""
 _CUES = re.compile("[☎☏📞📱📲♩♪♠♣♥♦] ?")
 _PICTURE = re.compile(rf" ?(?:(?!{_CUE}){_JOINED})+")
 _BEFORE = rf"(?:^| |(?<={_JOINED}))"
 _EMOTICON = re.compile(rf"{_BEFORE}[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|{_JOINED}|$)|{_BEFORE}<3{END}(?![.,]\d)")
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
-_STARS = re.compile(r"(?<=\d)(?: ?★)+|(?P<full>★{1,5})☆{1,5}|(?P<some>★{1,5})½☆{0,4}|(?P<all>[★⭐]{4,5})(?![★⭐])")
+_STARS = re.compile(
+    r"(?<=\d)(?: ?[★⭐]\ufe0f?)+|(?P<full>★{1,5})☆{1,5}|(?P<some>★{1,5})½☆{0,4}|(?P<all>[★⭐]{4,5})(?![★⭐])"
+)
 _NOUN = re.compile(r" (?!(?:and|or|from|on|for|in|by|is|with|out|to|of|but|at)\b)[a-z]")
 _BOXES = {"☐": "unchecked:", "☑": "checked:", "☒": "crossed:"}
 _BOX = re.compile("[☐☑☒]")
+_MARK = re.compile("(?P<tick>[✓✔✅])|[✗✘✖❌]")
+_NEGATIVE = re.compile(r"(?i) ?(?:\d|(?:no|not|never|avoid|without|wrong|cons|don.t|incorrect|false|un\w+|\w+n.t)\b)")
+_BEGINS = re.compile(r" ?[A-Z]\w")
+_ENDS = re.compile("[\\w)%”\"’']$")
 
 
 def _stars(match: re.Match[str]) -> str:
     full = match["full"] or match["all"] or match["some"] or ""
     one = match["some"] is None if len(full) == 1 else not full and _NOUN.match(match.string, match.end())
-    return f" {f'{len(full)} ' * bool(full)}{'and a half ' * bool(match['some'])}{'star' if one else 'stars'}"
+    pause = "," * bool(_BEGINS.match(match.string, match.end()))
+    return f" {f'{len(full)} ' * bool(full)}{'and a half ' * bool(match['some'])}{'star' if one else 'stars'}{pause}"
 
 
 def _without_pictures(match: re.Match[str]) -> str | None:
     """Picture match without its silent pictures; circled digits and arrows match as pictures too, and are read."""
     written = match[0].strip()
-    kept = "".join(each for each in written if unicodedata.category(each) in ("No", "Sm", "Nd", "Ps", "Pe"))
-    return None if kept == written else f" {kept}" if kept else ""
+    if kept := "".join(each for each in written if unicodedata.category(each) in ("No", "Sm", "Nd", "Ps", "Pe")):
+        return None if kept == written else f" {kept}"
+    start, end = match.span()
+    before, after = match.string[max(start - 2, 0) : start], match.string[end : end + 24]
+    mark = _MARK.match(written)
+    begins = _ENDS.search(before) and (_BEGINS.match(after) or (mark and after[1:2].isalpha()))
+    if mark:
+        asked = before[-1:] == ":"
+        if (
+            asked
+            or len({near["tick"] is None for near in _MARK.finditer(match.string, max(start - 99, 0), end + 99)}) > 1
+        ):
+            if asked or not after or after[0] in ",.;|)":
+                return f" {'yes' if mark['tick'] else 'no'}{',' * (after[:1] == ' ')}"
+            if not (mark["tick"] or _NEGATIVE.match(after)):
+                return f"{',' * bool(begins)} no:"
+    return " love" if "❤" in written and before in ("I", " I") else "," * bool(begins)
 
 
 def omit(draft: Draft, pictures: Callable[[re.Match[str]], str | None] = _without_pictures) -> None:

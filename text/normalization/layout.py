@@ -78,7 +78,7 @@ _HEAD = re.compile(
 
 _NOTES = _one_of("notes")
 
-_SOURCE = re.compile(r"[.,;:!?”\"')]\[\d{1,3}\]")
+_SOURCE = re.compile(r"[.,;:!?”\"')]\[(?:\d{1,3}|[a-h])\]")
 _SOURCE_OF_WORD = re.compile(r"(?<=[^\W_]{3})(?:\[(?:[a-h]|[1-9]\d{0,2})\])+(?=[\s.,;:!?]|$)")
 """A source's number after a word, which is an index in a text that has none after punctuation."""
 
@@ -115,7 +115,7 @@ _NEEDED = re.compile(
     r'^(?:[ \t]*(?:File "|at \S|from \S+:\d|#\d+ \S+\(|goroutine \d|\d+: )|==|[-–—~*] ?\d|\d{1,4}$|<)'
     r"|^(?:[Pp]age|PAGE|[Pp]g?\.) \d|^(?:\$|[\w.-]{1,40}@\S{1,160}[$#]) |^\d+:\d\d:\d\d\.\d{3},"
     r"|\A\[?0?0:"
-    r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ⁰¹²³⁴-⁹†‡\]°□ツ益◕‿ω^•ᴥಠ_＿ʕ┻┬]|-->|''|[xX:]D|:[+\w-]{1,24}:|\\o/",
+    r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ⁰¹²³⁴-⁹†‡\]°□ツ益◕‿ω^•ᴥಠ_＿ʕ┻┬]|-->|''|[^\W\d]- [^\W\d]|[xX:]D|:[+\w-]{1,24}:|\\o/",
     re.MULTILINE,
 )
 

@@ -84,6 +84,9 @@ class Formula:
             return self._parenthesis(before, ")" if token == "(" else "]")
         if token == "|":
             return self._bar(before)
+        if token in ("\\mid", ":") and self._english:
+            inside = "such that" if "\\{" in self._tokens[: self._place] else "given" if self._depth else "divides"
+            return [inside if token != ":" or inside == "such that" else token if "\\to" in self._tokens else "to"]
         if token in ("\\|", "\\Vert"):
             return [self._phrase("norm", self._nested(token))]
         if token in ("\\left", "\\right", "\\big", "\\Big", "\\bigg", "\\Bigg", "\\middle"):
@@ -109,8 +112,8 @@ class Formula:
 
     def _bar(self, before: list[str]) -> list[str]:
         """The absolute value of what stands between two bars; "given" between an event and its condition."""
-        if self._depth and before:
-            return [self._names["\\mid"]]
+        if (self._depth or "\\{" in self._tokens[: self._place]) and before and self._tokens.count("|") == 1:
+            return self._read("\\mid", before) if self._english else [self._names["\\mid"]]
         if "|" not in self._tokens[self._place : self._place + 24]:
             return []
         return [self._phrase("absolute", self._nested("|"))]
@@ -324,9 +327,32 @@ def _as_tex(match: re.Match[str]) -> str:
     return f"{match['base']}^{{{exponent.replace('lamda', 'lambda')}}}"
 
 
+_OPENING = re.compile(
+    rf"(?i)(?:(?:^|\W)(?:(?P<let>let)|{_TABLE['openings']['words']})(?: (?!which|that|whom)[a-z]{{3,12}})?"
+    rf"(?: (?:[a-zα-ω]\w?|{_TABLE['openings']['letters']})(?: sub \w{{1,5}})?,?(?: and)?){{1,4}}|[∀∃] ?\w) ?$"
+)
+"""Text up to a term whose relation is no clause: for all n, let x, y."""
+_RELATED = re.compile(r"\bis (?=[a-z])|\b(?:does not equal|equals)\b")
+
+
+def related(text: str, end: int, name: str) -> str:
+    """Name of a relation after a text's part: greater than zero, rather than a clause, after "for all n"."""
+    opening = _OPENING.search(text, max(0, end - 60), end)
+    for written, phrase in _TABLE["let" if opening["let"] else "phrased"].items() if opening else ():
+        name = re.sub(f"^{written}", phrase, name)
+    return name
+
+
 def said(match: re.Match[str], language: str) -> str | None:
     """Words of a formula between its delimiters; None if it is none."""
-    return words(match[match.lastgroup or 0], language) if _is_math(match) else None
+    if not _is_math(match):
+        return None
+    before, spoken = (
+        match.string[max(match.start() - 60, 0) : match.start()].rstrip(),
+        words(match[match.lastgroup or 0], language),
+    )
+    text = f"{before} {spoken}"
+    return _RELATED.sub(lambda found: related(text, len(before) + 1 + found.start(), found[0]), spoken)
 
 
 def said_between(formula: str, language: str) -> str:

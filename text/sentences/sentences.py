@@ -23,12 +23,15 @@ _END = re.compile(
     rf"(?P<closers>(?:[{_CLOSERS}]|\[\d{{1,3}}\])*(?: »(?=\s|$))?)"
 )
 _AT_END = re.compile(rf"[{_NEEDS_SPACE}{_NEEDS_NONE}][{_CLOSERS}]*\s*$")
-_ITEM = re.compile(r"(?:^|(?<= ))(?P<bullet>[•⁃‣] ?)?(?P<nth>\d{1,2}|[a-h])(?P<style>\.\)|\)|\.) (?=[A-Z])")
+_ITEM = re.compile(
+    r"(?:^|(?<= )(?<!and )(?<! or )(?<! et )(?<! [eyo] ))(?P<bullet>[•⁃‣] ?|\(?)(?:(?P<nth>\d{1,2}|[ivx]{1,4}|"
+    r"[IVX]{1,4}|[a-hA-H])(?P<style>\.?\)|\.) (?=[A-Z](?!\.)|(?<=\) )\w\w)|(?P<circled>[①-⑳]) ?(?=\w))"
+)
+_SERIES = "abcdefgh", "ABCDEFGH", ("i", "ii", "iii", "iv", "v", "vi"), ("I", "II", "III", "IV", "V", "VI")
 _NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}([\w\u0900-\u094d]{1,24}(?:['’]\w{1,8})?)")
 _LAST_WORDS = re.compile(r"(?:(\S{1,24})[ —])?[\"'“‘(\[{«¿¡*_]*([^\s\"“(\[{«—]+)$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
 _INITIALS = re.compile(r"(?:[\u0900-\u094d\u0958-\u095f]{1,5}\.)+[\u0900-\u094d\u0958-\u095f]{1,5}")
-"""Dotted letters' names in Devanagari, without the last stop."""
 _IN_BRACKETS = re.compile(r"\((?:\d[\d./]{0,5} ?)?\w+\Z")
 _ASIDE = re.compile(r" \([^().!?]{1,48}\),? [a-z]")
 """Parenthesis inside a sentence: the 2nd ed. (Oxford, 1987) is."""
@@ -72,9 +75,7 @@ _ROMANCE = frozenset(("es", "fr", "it", "pt"))
 _CITED = re.compile(r"\. (?:[A-Z][a-z]{0,4}\. ){1,3}\d")
 """Rest of a chain of short words before a number: Arist. Eth. Nic. 1094b."""
 _SHORT_SENTENCE = 4
-"""Spaces before a full stop under which a sentence with a time is too short to end: "At 5 a.m. Mr. Smith went"
-continues, "He left the bank at 6 P.M. Mr. Smith then" does not.
-"""
+"""Spaces before a full stop under which a sentence with a time goes on: At 5 a.m. Mr. Smith went."""
 
 _LOOK_BACK = 48
 """Characters before a full stop that are searched for its word."""
@@ -113,22 +114,21 @@ def ends_sentence(text: str) -> bool:
 
 def _items(stretch: str) -> Iterator[str]:
     """Items of a list in one line ("1.) The first 2.) The second"); any other stretch comes unchanged."""
-    first = _ITEM.match(stretch)
-    if first is None:
-        yield stretch
-        return
-    start, last = 0, first
-    for item in _ITEM.finditer(stretch, first.end()):
-        if item["style"] == last["style"] and item["bullet"] == last["bullet"] and _follows(last["nth"], item["nth"]):
-            yield stretch[start : item.start()].strip()
-            start, last = item.start(), item
-    yield stretch[start:]
+    last, starts = _ITEM.search(stretch), [0]
+    if last and (last.start() == 0 or stretch[last.start() - 2] in ":?"):
+        first = last.start()
+        for item in _ITEM.finditer(stretch, last.end()):
+            alike = item["style"] == last["style"] and item["bullet"] == last["bullet"] and _follows(last, item)
+            if alike and (item["style"] == "." or stretch[item.start() - 2] not in ",;"):
+                starts += [first, item.start()] if last.start() == first > 0 else [item.start()]
+                last = item
+    for start, end in pairwise([*starts, len(stretch)]):
+        yield stretch[start:end].strip()
 
 
-def _follows(one: str, other: str) -> bool:
-    if one.isdecimal() and other.isdecimal():
-        return int(other) == int(one) + 1
-    return ord(other[0]) == ord(one[0]) + 1
+def _follows(last: re.Match[str], item: re.Match[str]) -> bool:
+    one, other = (each["nth"] or str(ord(each["circled"]) - 0x245F) for each in (last, item))
+    return other == str(int(one) + 1) if one.isdecimal() else any((one, other) in pairwise(each) for each in _SERIES)
 
 
 def sentence_ends(stretch: str, language: str) -> Iterator[int]:

@@ -64,7 +64,7 @@ def test_escaped_brackets_around_prose_stay_brackets(text: str) -> None:
         (r"\sum_{i=1}^{n} i", "the sum from i equals one to n of i"),
         (r"\int_0^1 x^2 \, dx", "the integral from zero to one of x squared d x"),
         (r"\lim_{x \to \infty} f(x) = 0", "the limit as x goes to infinity of f of x equals zero"),
-        (r"x \in \mathbb{R}", "x in the real numbers"),
+        (r"x \in \mathbb{R}", "x is in the real numbers"),
         (r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix} = A", "the two by two matrix, one, two, three, four equals A"),
         (r"P(A \mid B) = 1", "P of A given B equals one"),
         (r"\hat{y} = \bar{x}", "y hat equals x bar"),
@@ -75,7 +75,7 @@ def test_escaped_brackets_around_prose_stay_brackets(text: str) -> None:
         (r"\mathbb{E}[X] = 2", "E of X equals two"),
         (r"n(n+1) = 2", "n times n plus one equals two"),
         (r"T_{\max} = \max_i x_i", "T sub max equals the maximum over i of x sub i"),
-        (r"x \in \mathbb{R}^n", "x in R to the n"),
+        (r"x \in \mathbb{R}^n", "x is in R to the n"),
         (
             r"\begin{cases} 1 & x > 0 \\ 0 & x < 0 \end{cases}",
             "one if x is greater than zero, zero if x is less than zero",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from text.locales.tables import WordLists
+from text.locales.tables import WordLists, words
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.numbers import written_number
 from text.normalization.classes.references import Labelled
@@ -91,7 +91,8 @@ class Codes:
         for skipped in (".", self._numbers, (".",), ("is", "was"), ":", "#"):
             after += line[after].fold != "" and line[after].fold in skipped
         first, groups, signs, end = after, [""], 0, after
-        if not line[first].gap and line[first - 1].text != "#":
+        small = line[first + 1].gap and line[first].fold in words("en", "function_words")  # A US PASSPORT IN 2024
+        if small or (not line[first].gap and line[first - 1].text != "#"):
             return
         while len(groups) < _MOST_GROUPS:
             token, following = line[after], line[after + 1]

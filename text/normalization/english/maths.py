@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from text.locales.tables import table, word_list, words
 from text.normalization.draft import END, MASK, NUMBER, NUMBER_START, START, Draft
 from text.normalization.number_words import cardinal, number, ordinal
+from text.normalization.tex import related
 from text.sentences.abbreviations import is_unknown
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -47,7 +48,8 @@ _PREFIX = re.compile(
 )
 _PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
 _AND = re.compile(r" ?&{1,2} ?")
-_ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶]) ?")
+_ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶➡←]\ufe0f?) ?")
+_KEY = re.compile(r"\b(?:press|hit|tap|use|the)$", re.IGNORECASE)
 _REACTION = re.compile(r"[₀-₉].* \+ |\+ .*[₀-₉]")
 _PATHS = re.compile(rf"\b(?:{'|'.join(_TABLE['paths']['words'].split())})\b", re.IGNORECASE)
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
@@ -92,7 +94,8 @@ _TERM = frozenset("abcdefghijklmnopqrstuvwxyz)")
 _CAPITALS = re.compile(rf"/(?<=[A-Z]/)(?<![\w{MASK}][A-Z]/)(?=[A-Z](?![\w{MASK}/]))")
 _PERIOD = re.compile(r"\d[\d.,]* ?(?i:s|secs?|mins?|minutes|h|hrs?|hours|days?|wks?|weeks|mos?|months|yrs?|years)\b")
 _OVER = re.compile(rf"(?<=[a-z][a-z])/(?:(?={MASK})|(?<=s/)(?={_PERIOD.pattern}))")
-_CHOICE = re.compile(r"(?<!\(\w) [/·•|] (?=\S)")
+_CHOICE = re.compile(r"(?<!\(\w) [/·•|▪●◦■►] (?=\S)")
+_DIVIDES = re.compile(r" \|(?<=\b[a-z\d] \|)(?<!\| \w \|) (?=[a-z]{1,2}\b(?! \|))")
 _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,{MASK}])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")
 _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
@@ -121,6 +124,9 @@ def _index(sign: str) -> str:
 
 
 def math(draft: Draft) -> None:
+    def operation(match: re.Match[str], group: str | int) -> str:
+        return f" {related(draft.sentence, match.start(group), _OPERATIONS[match[group]])}"
+
     british = draft.british
     if _DECIMAL.search(draft.text):
         draft.replace(_POINT, lambda match: _pointed(match, british))
@@ -141,13 +147,13 @@ def math(draft: Draft) -> None:
     draft.replace(_FACTORIAL, lambda match: " factorial", "!")
     draft.replace(_POWER, lambda match: power(match, british), "^*⁰¹²³⁴⁵⁶⁷⁸⁹")
     draft.replace(_RAISED, lambda match: _index(f"{match['base']} to the {match['raised']}"), "ⁿᵗᵏˣʸⁱ")
-    draft.replace(_ARROW, lambda match: _arrow(match, draft.sentence), ">→⇒⟹➜⟶")
+    draft.replace(_ARROW, lambda match: _arrow(match, draft.sentence), ">→⇒⟹➜⟶➡←")
     if not _OPERATORS.isdisjoint(draft.sentence.split(" ")):
         formula = _FORMULA_SIGN.search(draft.sentence) or not _PROSE.search(draft.sentence)
         draft.replace(
-            _SPACED, lambda match: f" {_OPERATIONS[match['sign']]}" if formula or match["sign"] not in _PAUSES else ","
+            _SPACED, lambda match: operation(match, "sign") if formula or match["sign"] not in _PAUSES else ","
         )
-    draft.replace(_TIGHT, lambda match: f" {_OPERATIONS[match[match.lastgroup or 0]]} ", "+*×÷=<>≤≥≠≈±−∕∗∙⋅·≦≧⊆")
+    draft.replace(_TIGHT, lambda match: f"{operation(match, match.lastgroup or 0)} ", "+*×÷=<>≤≥≠≈±−∕∗∙⋅·≦≧⊆")
     draft.replace(_PREFIX, lambda match: _BEFORE_NUMBER[(match["a"] or "") + match["sign"]], "~≈∼<>≤≥±+=√×Ø⌀")
     draft.replace(_PLUS, lambda match: " plus", "+")
     draft.replace(_AND, lambda match: " and ", "&")
@@ -160,7 +166,8 @@ def math(draft: Draft) -> None:
         draft.replace(_CAPITALS, lambda match: ".")
         draft.replace(_SLASH, lambda match: " ")
         draft.replace(_OVER, lambda match: _over(draft.sentence, match.end()))
-    draft.replace(_CHOICE, lambda match: ", ", "/·•|")
+    draft.replace(_DIVIDES, lambda match: " divides ", "|")
+    draft.replace(_CHOICE, lambda match: ", ", "/·•|▪●◦■►")
     draft.replace(_SIGN, _sign, _SIGNS)
 
 
@@ -171,8 +178,13 @@ def _over(sentence: str, place: int) -> str:
 
 def _arrow(match: re.Match[str], sentence: str) -> str:
     """Words for an arrow; a pause between steps and the parts of a menu."""
-    if match[0].strip() in "⇒⟹":
+    sign, after = match[0].strip(), sentence[match.end() : match.end() + 1]
+    if sign in "⇒⟹":
         return " implies "
+    if not after or after == "|" or (sign == "←" and not match.start()):
+        return " " * bool(after)
+    if sign == "←" or "←" in sentence or _KEY.search(sentence, max(0, match.start() - 12), match.start()):
+        return (" gets " if after.isalpha() and match.start() < 3 else " left ") if sign == "←" else " right "
     if _REACTION.search(sentence):
         return " yields "
     return ", " if _PATHS.search(sentence) and sentence[match.end() : match.end() + 1].isalpha() else " to "
@@ -211,7 +223,7 @@ def power(match: re.Match[str], british: bool) -> str | None:
 
 
 def _sign(match: re.Match[str]) -> str:
-    name = _SIGN_NAMES[match["sign"]]
+    name = related(match.string, match.start("sign"), _SIGN_NAMES[match["sign"]])
     following = match.string[match.end() : match.end() + 1]
     return (
         f" {name}{' ' if match['after'] or following.isalnum() or following == '(' else ''}"

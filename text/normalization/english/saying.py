@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import repeat
 
 from text.locales.english import day_name, month_name
@@ -31,6 +32,8 @@ _PORTIONED = frozenset(("g", "kg", "mg", "ml", "mL", "cl", "l", "L", "oz", "lb",
 
 
 def said(item: object, british: bool) -> str:
+    if say := _SAID.get(type(item)):
+        return say(item, british)
     match item:
         case InWords():
             return item.said
@@ -45,10 +48,6 @@ def said(item: object, british: bool) -> str:
             return f"{item.name} {'plus ' * item.plus}{_FREE.sub('one eight hundred, ', groups)}".strip()
         case Vanity():
             return _vanity(item)
-        case fields.Date():
-            return _date(item, british)
-        case fields.Clock():
-            return _clock(item, british)
         case fields.TimeSpan():
             shared = bool(item.first.half or item.last.half)
             ends = ((end, shared or end.form == "bare" == item.first.form) for end in (item.first, item.last))
@@ -56,8 +55,6 @@ def said(item: object, british: bool) -> str:
         case fields.MilitaryTime():
             hour = "oh " * (item.hours < 10) + cardinal(item.hours, british) if item.hours else "zero zero"
             return f"{hour} {two_digits(item.minutes, british) if item.minutes else 'hundred'} {item.zone}".rstrip()
-        case fields.Elapsed():
-            return _duration(item, british)
         case fields.Both():
             return f"{said(item.first, british)} {item.joint} {said(item.last, british)}"
         case fields.Weekday():
@@ -77,20 +74,10 @@ def said(item: object, british: bool) -> str:
             point = f" point {digits(item.decimals)}" if item.decimals else ""
             last = two_digits(item.last, british) if item.timed else f"to {cardinal(item.last, british)}"
             return f"{cardinal(item.first, british)} {last}{point}"
-        case fields.Money():
-            return _money(item, british)
-        case fields.Measure():
-            return _measure(item, british)
-        case Verse():
-            return _verse(item, british)
-        case Labelled():
-            return _labelled(item, british)
         case Sections():
             parts = "".join(f", {number(p, british) if p.isdecimal() else p.upper()}" for p in item.parts)
             both = (year(int(n), british) if len(n) < 5 else number(n, british) for n in (item.first, item.last) if n)
             return f"section{'s' * item.several} {f'{parts} {item.joint} '.join(both)}" + parts * (not item.last)
-        case Numeral():
-            return _numeral(item, british)
         case Score():
             first, last = (
                 "nil" if british and goals == "0" else number(goals, british) for goals in (item.first, item.last)
@@ -100,14 +87,8 @@ def said(item: object, british: bool) -> str:
             inches = number(item.inches.removesuffix(".5"), british) + " and a half" * item.inches.endswith(".5")
             tall = f"{number(item.feet, british)} foot {inches}"
             return tall if int(item.feet) < 16 else f"{tall.replace(' foot ', ' feet ')} inches"
-        case fields.Coordinate():
-            return _coordinate(item, british)
-        case fields.Sides():
-            return _sides(item, british)
         case fields.Ordinal():
             return ordinal(item.number, british)
-        case fields.Fraction():
-            return _fraction(item, british)
         case fields.Pair():
             if item.joint[:1] == "=":
                 return item.joint[1:]
@@ -337,3 +318,18 @@ def _duration(duration: fields.Elapsed, british: bool) -> str:
     if duration.fraction:
         words[-1] = f"{cardinal(duration.parts[-1][0], british)} point {digits(duration.fraction)} seconds"
     return " and ".join([" ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+_SAID: dict[type, Callable[..., str]] = {
+    fields.Date: _date,
+    fields.Clock: _clock,
+    fields.Elapsed: _duration,
+    fields.Money: _money,
+    fields.Measure: _measure,
+    Verse: _verse,
+    Labelled: _labelled,
+    Numeral: _numeral,
+    fields.Coordinate: _coordinate,
+    fields.Sides: _sides,
+    fields.Fraction: _fraction,
+}
