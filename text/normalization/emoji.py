@@ -32,7 +32,9 @@ _BOXES = {"☐": "unchecked:", "☑": "checked:", "☒": "crossed:"}
 _BOX = re.compile("[☐☑☒]")
 _MARK = re.compile("(?P<tick>[✓✔✅])|[✗✘✖❌]")
 _NEGATIVE = re.compile(r"(?i) ?(?:\d|(?:no|not|never|avoid|without|wrong|cons|don.t|incorrect|false|un\w+|\w+n.t)\b)")
-_BEGINS = re.compile(r" ?[A-Z]\w")
+_BEGINS = re.compile(
+    r" (?:[A-Z]\w|\d|(?:u|ur|im|he|she|they|we|it|its|so|but|call|need|can|pls|plz|text|see|dm|what|when|where|how)\b)"
+)
 _ENDS = re.compile("[\\w)%”\"’']$")
 
 

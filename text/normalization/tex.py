@@ -87,6 +87,8 @@ class Formula:
         if token in ("\\mid", ":") and self._english:
             inside = "such that" if "\\{" in self._tokens[: self._place] else "given" if self._depth else "divides"
             return [inside if token != ":" or inside == "such that" else token if "\\to" in self._tokens else "to"]
+        if token in ("\\to", "\\rightarrow") and self._peek() in ("0", "\\infty"):
+            return [self._phrases["goes to"]]
         if token in ("\\|", "\\Vert"):
             return [self._phrase("norm", self._nested(token))]
         if token in ("\\left", "\\right", "\\big", "\\Big", "\\bigg", "\\Bigg", "\\middle"):
@@ -272,7 +274,9 @@ _SHELL = re.compile(r"[\"“”#;@`]|(?<![\\a-zA-Z{])(?:[a-z]{4}|[A-Z]{5}|[a-zA-
 """Sign or name that a formula has outside commands only where the dollars are a program's: "$HOME/bin:$PATH"."""
 _ARGUMENT = r"[-−]?(?:[a-z]|\d{1,3}(?:\.\d{1,3})?)(?:, ?[a-z0-9])?|[fgh]\([a-z]\)"
 _FUNCTION = re.compile(rf"{START}(?P<name>[fghFGP])\((?P<of>{_ARGUMENT})\)(?= ?[=<>≤≥≈+−-]|,|\.| (?:is|at|and)\b)")
-_NAMED = re.compile(rf"{START}(?P<name>{'|'.join(_TABLE['functions'])})(?:(?=\((?!\)))|(?<=[₂₀]) ?(?=[\d(a-zα-ω]))")
+_NAMED = re.compile(
+    rf"{START}(?<!\.)(?P<name>{'|'.join(_TABLE['functions'])})(?:(?=\((?!\)))|(?<=[₂₀]) ?(?=[\d(a-zα-ω]))"
+)
 _BOUNDS = re.compile(r"(∑|∫|∏)([₀-₉ₐ-ₜᵢ-ᵥⱼ₋₌₊]{1,8})\^?([⁻⁺⁰¹²³⁴-⁹ⁿᵏ]{1,4}|[∞nNT](?!\w))? ?")
 _COEFFICIENT = re.compile(
     rf"{START}(?<!\d\.)(?<![$£€])(?P<number>\d{{1,6}})(?P<letter>[xyznk])(?=$|[ +=)^²³,.−-]){END}(?P<power>\^\d|[²³])?"

@@ -28,7 +28,7 @@ _ITEM = re.compile(
     r"[IVX]{1,4}|[a-hA-H])(?P<style>\.?\)|\.) (?=[A-Z](?!\.)|(?<=\) )\w\w)|(?P<circled>[①-⑳]) ?(?=\w))"
 )
 _SERIES = "abcdefgh", "ABCDEFGH", ("i", "ii", "iii", "iv", "v", "vi"), ("I", "II", "III", "IV", "V", "VI")
-_NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}([\w\u0900-\u094d]{1,24}(?:['’]\w{1,8})?)")
+_NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}(All-\w{1,9}|[\w\u0900-\u094d]{1,24}(?:['’]\w{1,8})?)")
 _LAST_WORDS = re.compile(r"(?:(\S{1,24})[ —])?[\"'“‘(\[{«¿¡*_]*([^\s\"“(\[{«—]+)$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
 _INITIALS = re.compile(r"(?:[\u0900-\u094d\u0958-\u095f]{1,5}\.)+[\u0900-\u094d\u0958-\u095f]{1,5}")

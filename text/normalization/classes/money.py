@@ -107,7 +107,7 @@ class Amounts:
         singular = singular or counted or self._describes(line, place, after)
         money = money._replace(currency=sign, country=country, magnitude=magnitude, per=per)
         money = money._replace(plus=plus, singular=singular, tail=tail)
-        yield Classed(place, after, money, _COST + (sign.isalpha() and magnitude == ""))
+        yield Classed(place, after, money, _COST + (sign.isalpha() and not (magnitude or per)))
 
     def _figures(self, line: Tokens, start: int, minus: bool, signed: bool = False) -> tuple[Money, int]:
         """Amount without its currency, and the place after it; without digits if there is none."""

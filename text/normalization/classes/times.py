@@ -214,7 +214,9 @@ class Durations:
         cued = line[before - of].fold in self._cues or (of and line.has(before - 1, ("time", "record", "run")))
         race = line[before].fold == "in" and (len(numbers) > 2 or line.cued(before, self._races))
         cued = cued or race or line.has(after, self._races)
-        one = len(line[place].text) == 1 or (not numbers[0] and place < 2)  # 1:14:52, which isn't 01:14:52; [00:01:15]
+        one = len(line[place].text) == 1 or (
+            not numbers[0] and (place < 2 or line.has(place - 1, "(["))
+        )  # 1:14:52, which isn't 01:14:52; [00:01:15]
         cued = cued or (len(numbers) > 2 and one)
         article = line.has(place - 1, self._articles) and line.has(after, self._races)
         if article and len(numbers) == 2:

@@ -47,9 +47,10 @@ _PREFIX = re.compile(
     rf"(?=[-−]?[.$£€]?\d|{MASK}|(?<=√)\(?\w)"
 )
 _PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
-_AND = re.compile(r" ?&{1,2} ?")
-_ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶➡←]\ufe0f?) ?")
+_AND = re.compile(r" ?&{1,2} ?|(?<=[a-z]) ?['‘’][nN]['‘’] ?(?=[a-z])")
+_ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶➡←]\ufe0f?) ?|(?<=[a-z]{2})(?<!\bthe)(?: > |>(?=[A-Z]))(?=[A-Za-z][a-z])")
 _KEY = re.compile(r"\b(?:press|hit|tap|use|the)$", re.IGNORECASE)
+_LIMIT = re.compile(r"[-−+]?(?:∞|0(?![\d:/]|\.\d))")
 _REACTION = re.compile(r"[₀-₉].* \+ |\+ .*[₀-₉]")
 _PATHS = re.compile(rf"\b(?:{'|'.join(_TABLE['paths']['words'].split())})\b", re.IGNORECASE)
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
@@ -102,7 +103,7 @@ _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(
     r"\.(?<=\d\.)\d|[(\d](?:(?<=sin.|tan.)|(?<=ln.))|[^\w\s.,;:!?'\"’“”()—]| x |Ø(?=\d)"
     r"| [xyt]\b(?:(?<=(?:sin|cos|tan)..)|(?<=ln..))"
-    rf"|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏˣʸⁱᵢᵣᵤᵥⱼₐ-ₜ{''.join(filter(str.isalnum, _SIGNS))}]"
+    rf"|[’'][nN]['’]|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏˣʸⁱᵢᵣᵤᵥⱼₐ-ₜ{''.join(filter(str.isalnum, _SIGNS))}]"
 )
 """Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""
 _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)")
@@ -156,7 +157,7 @@ def math(draft: Draft) -> None:
     draft.replace(_TIGHT, lambda match: f"{operation(match, match.lastgroup or 0)} ", "+*×÷=<>≤≥≠≈±−∕∗∙⋅·≦≧⊆")
     draft.replace(_PREFIX, lambda match: _BEFORE_NUMBER[(match["a"] or "") + match["sign"]], "~≈∼<>≤≥±+=√×Ø⌀")
     draft.replace(_PLUS, lambda match: " plus", "+")
-    draft.replace(_AND, lambda match: " and ", "&")
+    draft.replace(_AND, lambda match: " and ", "&'’")
     if draft.has("/"):
         draft.replace(_WITH, lambda match: ("without" if match["out"] else "with") + " ")
         draft.replace(_EITHER, lambda match: f"{match['one']} or {match['other']}")
@@ -181,12 +182,16 @@ def _arrow(match: re.Match[str], sentence: str) -> str:
     sign, after = match[0].strip(), sentence[match.end() : match.end() + 1]
     if sign in "⇒⟹":
         return " implies "
+    if sign == ">":
+        return " over " if after.islower() else ", "
     if not after or after == "|" or (sign == "←" and not match.start()):
         return " " * bool(after)
     if sign == "←" or "←" in sentence or _KEY.search(sentence, max(0, match.start() - 12), match.start()):
         return (" gets " if after.isalpha() and match.start() < 3 else " left ") if sign == "←" else " right "
     if _REACTION.search(sentence):
         return " yields "
+    if _LIMIT.match(sentence, match.end()):
+        return " goes to "
     return ", " if _PATHS.search(sentence) and sentence[match.end() : match.end() + 1].isalpha() else " to "
 
 
