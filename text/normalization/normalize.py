@@ -39,7 +39,7 @@ def rules_of(code: str) -> tuple[Rule, ...]:
         case "ja" | "cmn":
             from text.normalization.eastern import eastern
 
-            return (emoji.OMITTED, *eastern.rules_of(code))
+            return (*(rules := eastern.rules_of(code))[:1], emoji.OMITTED, *rules[1:])
     from text.normalization.western import western
 
     return (emoji.OMITTED, *western.rules_of(code))

@@ -26,8 +26,8 @@ _TIMES_TEN = r"(?: ?[×x·*＊] ?10(?:(?P<power>⁻?[⁰¹²³⁴-⁹]{1,3})|\^(
 _TENS = re.compile(rf"(?<![\d.,:/A-Za-z{MASK}])(?P<number>{_NUMBER}){_TIMES_TEN}")
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹₂₃₄", "-0123456789234")
 _CLOCK = re.compile(
-    r"(?<![\d:A-Za-z])(?<!\d\.)(?<!(?<!:\d\d)/)(?<!\d,)(?<!(?<!\d)[-−])(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?"
-    r"(?![:：]?\d|[.,]\d|[-–~〜～]\d{1,2}(?!\d|[:：]|F))(?P<upto> ?[-–—~〜～] ?(?=\d{1,2}[:：]\d\d))?"
+    r"(?<![\d:A-Za-z])(?<!\d\.)(?<!1:\d\d,)(?<!(?<!:\d\d)/)(?<!(?<!\d)[-−])(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?"
+    r"(?![:：]?\d|\.\d|,1[:：]|[-–~〜～]\d{1,2}(?!\d|[:：]|F))(?P<upto> ?[-–—~〜～] ?(?=\d{1,2}[:：]\d\d))?"
 )
 _RATIO = re.compile(
     rf"{_EDGE}(?!0\d|0:\d+:)(?P<first>{_NUMBER}) ?[:：] ?(?!0\d)(?P<last>{_NUMBER})(?![\dx-z/]|[.,]\d|[:：][^\d])"
@@ -71,7 +71,7 @@ _LABEL = re.compile(
 _NUMBERED = re.compile("[便号番席線系階室棟口型判組列系]")
 """Signs after the number of a Japanese label, which is no English one as in MP3."""
 _PERCENT = re.compile(
-    rf"(?:{_EDGE}|(?<=[A-Z]{{2}})(?=[-−]?[\d.]+[%％])){_FIRST}"
+    rf"(?:{_EDGE}|(?<=[A-Z{MASK}]{{2}})(?=[-−]?[\d.]+[%％])){_FIRST}"
     rf"(?P<minus>[-−+])?(?P<number>{_NUMBER}) ?[%％]"
 )
 _FRACTION = re.compile(
@@ -89,10 +89,10 @@ _PLAIN = re.compile(rf"(?<![\d.]){_GLUED}(?<![\dA-Za-z{MASK}]/){_LISTED}(?P<numb
 _LAST = re.compile(r"(?P<number>\d{1,9})(?=[号室栋])")
 _AFTER_PAIR = re.compile(rf"\d(?:{MEASURE_WORDS})")
 _LARGE = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?P<large>[kKM])(?![A-Za-z\d])")
-_NEEDED = re.compile(r"[\dA-Za-zΑ-ω@/.・~〜～–—−+=<>＝＜＞²³±×÷ｗ\u2080-\u2089\u2150-\u22ff①-⑩¼-¾△▲§‰♭&＆℡☎-]|日[(（]")
+_NEEDED = re.compile(r"[\dA-Za-zΑ-ω@/.・~〜～–—−+=<>＝＜＞²³±×÷ｗ\u2080-\u2089\u2150-\u22ff①-⑩¼-¾▲-☎§‰♭&＆℡-]|日[(（]")
 """Signs without which a sentence has nothing for any rule."""
 _ORDER = (
-    "web_addresses|codes|phones|dates|versions|times|references|abbreviations|roman_numerals|money|units|fractions|"
+    "emoji|web_addresses|codes|phones|dates|versions|times|references|abbreviations|roman_numerals|money|units|fractions|"
     "ranges|math|numbers"
 )
 _OPTIONAL = re.compile(r"\[(?P<said>[^\]{]{0,9}\{(?P<name>\w{1,9})\}[^\]]{0,9})\]")
@@ -135,7 +135,7 @@ class Eastern:
             rf"(?<![\dA-Z]/(?!\d{{1,4}} ?[MGT]B))(?<![a-z]/)(?:(?P<first>[-−]?{_NUMBER})(?:{units})?[-~〜～–])?"
             rf"(?P<minus>[-−+])?(?P<number>{_NUMBER}){_TIMES_TEN}?(?P<large>[万億亿千百])?"
             rf" ?(?P<unit>{units})(?P<parts>(?:⁻[¹²³]|[/·・⋅]{part}|/[(（]{part}[·・⋅]{part}[)）]){{0,3}})"
-            rf"(?![A-Za-z²³])(?!/(?!(?:{units})(?![A-Za-z]))[A-Za-z])"
+            rf"(?![A-Za-z²³])(?!/(?!(?:{units})(?![A-Za-z])|[A-Z]{{2}})[A-Za-z])"
         )
 
     def rules(self) -> tuple[Rule, ...]:
