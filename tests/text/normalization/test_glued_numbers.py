@@ -11,9 +11,10 @@ from num2words import num2words
 
 from tests.share import share
 from text.locales.english import MONTH_NAMES
-from text.locales.tables import languages, table, word_list
+from text.locales.tables import languages, table, word_list, word_lists
 from text.normalization.normalize import normalize, normalized_sentences
 from text.normalization.settings import Normalization
+from text.sentences import abbreviations
 from text.words.sanitize import sanitize
 
 LABELS = f"{table('en', 'references')['parts']} {table('en', 'references')['places']}".split()
@@ -127,3 +128,22 @@ def misread(language: str, seed: int, count: int) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_number_is_said_whatever_is_glued_to_it(language: str, seed: int, count: int) -> None:
     assert misread(language, seed, count) == []
+
+
+def said(text: str) -> str:
+    return normalize(text, "en-us", Normalization())
+
+
+def test_a_letter_after_the_number_of_any_abbreviated_label_is_no_magnitude() -> None:
+    quantities = [*table("en", "references")["quantities"].split(), "revision"]
+    labels = [short for short, full in abbreviations.LABELS.items() if full not in quantities]
+    magnitude = re.compile("(?:b|m)illion|thousand")
+    written = (f"It is in {short.title()}. {number} now." for short in labels for number in ("12B", "4M", "7K"))
+    assert [text for text in written if magnitude.search(said(text))] == []
+
+
+def test_a_unit_after_a_number_in_words_is_read_as_after_digits() -> None:
+    cues = word_lists(table("en", "units")["cues"])
+    units = [*cues["after_words"], "km", "kg", "lbs", "mph", "GB", "kW", "sq. ft."]
+    units += [f"{unit}." for unit in cues["stopped"] - {"in", "pt"}]
+    assert [unit for unit in units if said(f"The twelve {unit} off.") != said(f"The 12 {unit} off.")] == []

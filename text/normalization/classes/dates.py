@@ -309,7 +309,7 @@ class Dates:
         return one > two > 0 and named and not (counted or sums or noun.kind == "d")
 
     def _joins(self, line: Tokens, place: int, step: int) -> int:
-        """First number of the day and month beyond a dash or "to", below 0 if it is surely the month; 0 without them."""
+        """First number of the day and month beyond a dash or "to", below 0 if it is surely the month; or 0."""
         if not line.has(place, self._cues["between_days"] | DASHES):
             return 0
         places = (place + 1, place + 2, place + 3) if step > 0 else (place - 3, place - 2, place - 1)
