@@ -193,7 +193,7 @@ class NumberForms:
             coded = line[place - 1].text.isupper()  # class B23C 5/24
             return Pair(str(above), str(below), "slash" if coded else "out of"), 0.05
         over = above < 30 or (above <= 250 and 30 <= below <= 150)  # 22/7, a blood pressure
-        return Pair(str(above), str(below), "over" if over else "out of" if 0 < above < below else "slash"), 0
+        return Pair(str(above), str(below), "over" if over else "out of" if 0 < above < below < 201 else "slash"), 0
 
     def _counts_on(self, line: Tokens, place: int, after: int) -> bool:
         """True for a word and a number of several by themselves, in brackets or before a colon: (attempt 3/5); 4/5."""
