@@ -382,7 +382,7 @@ class Years:
         marked = number > place
         reach = 1 + line.has(place - 1, (*DASHES, "."))
         sure = first >= 1100 or marked or self._plain or line.cued(number, self._cues["decade"], reach)
-        sure = sure or line.has(after, self._cues["decade_things"])
+        sure |= line.has(after, self._cues["decade_things"]) or not line.folds.isdisjoint(self._cues["forecasts"])
         if first < 0 or not sure:
             return
         joint, start = line[after].fold, after + 1
