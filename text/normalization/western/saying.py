@@ -84,7 +84,7 @@ def _measure(locale: Locale, measure: fields.Measure) -> str:
         first = spoken(locale, measure.first) + (f" {joint} ".replace("  ", " ") if measure.joint else ", ")
     last = measure.last or measure.first
     if measure.joint == "by" and (measure.unit not in _LENGTHS or len(measure.first.whole) < 2 < int(last.whole) // 25):
-        first = f"{spoken(locale, measure.first)} {locale.by[1]} "  # 6x33 cl, 4x100 m
+        first = f"{spoken(locale, measure.first)} {locale.signs['×']} "  # 6x33 cl, 4x100 m
     said = first + _counted(locale, last, measure.unit, measure.power, measure.last is not None)
     return said + per_words(locale, measure.per, measure.per_power, measure.per_count)
 

@@ -176,7 +176,8 @@ class Locale:
             return noun
         known = noun.endswith(_GENDERED) or noun in self.nouns["feminine"] | self.nouns["masculine"]
         feminine = self.feminine(noun) if known and not noun.endswith(("ista", "istas")) else None
-        if noun.endswith("mente") or feminine is (determiner not in self.cue["determiners_feminine"]):
+        others = self.cue["determiners_masculine" if feminine else "determiners_feminine"]
+        if noun.endswith("mente") or (feminine is not None and determiner in others):
             return ""
         plural = len(noun) > 5 and noun.endswith(("os", "as", "es"))
         return noun * (not plural) if one else noun if plural else self.several(noun)
