@@ -64,7 +64,9 @@ def _without_pictures(match: re.Match[str]) -> str | None:
                 return f" {'yes' if mark['tick'] else 'no'}{',' * (after[:1] == ' ')}"
             if not (mark["tick"] or _NEGATIVE.match(after)):
                 return f"{',' * bool(begins)} no:"
-    return " love" if "❤" in written and before in ("I", " I") else "," * bool(begins)
+    if written == "💯" and _ENDS.search(before) and after[1:2].islower() and before[-1] != "%":
+        return " one hundred percent"
+    return " love" if "❤" in written and before[-1:] == "I" and not before[:-1].isalnum() else "," * bool(begins)
 
 
 def omit(draft: Draft, pictures: Callable[[re.Match[str]], str | None] = _without_pictures) -> None:

@@ -83,7 +83,7 @@ _SOURCE_OF_WORD = re.compile(r"(?<=[^\W_]{3})(?:\[(?:[a-h]|[1-9]\d{0,2})\])+(?=[
 """A source's number after a word, which is an index in a text that has none after punctuation."""
 
 _FACE = _one_of("faces")
-_NICK = _one_of("chats")
+_NICK, _NICK_SIGNS = _one_of("chats"), str.maketrans("<@+%~", "     ")
 
 _FRAMES = _one_of("frames", r"^[ \t]*(?:{})$")
 _TRACED = _one_of("errors", "^(?:{})")
@@ -114,7 +114,7 @@ _IN_SMALL_CAPITALS = re.compile(r"\b[sxʙɢʜɪʟɴʀʏ]{0,12}[ᴀᴄᴅᴇꜰ�
 _NEEDED = re.compile(
     r'^(?:[ \t]*(?:File "|at \S|from \S+:\d|#\d+ \S+\(|goroutine \d|\d+: )|==|[-–—~*] ?\d|\d{1,4}$|<)'
     r"|^(?:[Pp]age|PAGE|[Pp]g?\.) \d|^(?:\$|[\w.-]{1,40}@\S{1,160}[$#]) |^\d+:\d\d:\d\d\.\d{3},"
-    r"|\A\[?0?0:|[^\W\d]- [^\W\d]|(?<!\w)[‘’'][tTbBnr]"
+    r"|\A\[?0?0:|[^\W\d]- [^\W\d]|(?<!\w)[‘’'][tTbBnr]|-\n[\dA-Z]"
     r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ⁰¹²³⁴-⁹†‡\]°□ツ益◕‿ω^•ᴥಠ_＿ʕ┻┬]|-->|''|[xX:]D|:[+\w-]{1,24}:|\\o/",
     re.MULTILINE,
 )
@@ -152,7 +152,7 @@ def cleared(text: str) -> str:
         text = _SOURCE_OF_WORD.sub(_gone, text)
     text = _NOTES.sub(_gone, _FACE.sub(_blank, text))
     if "<" in text:
-        text = _NICK.sub(lambda nick: nick[0].replace("<", " ").replace("> ", ": "), text)
+        text = _NICK.sub(lambda nick: nick[0].translate(_NICK_SIGNS).replace("> ", ": "), text)
     alone = _PAGE.fullmatch(text)
     return _without_heads(text.replace(alone["rule"] or " ", " ") if alone else _PAGE.sub(_flat, text))
 
@@ -180,7 +180,7 @@ def _unmarked(match: re.Match[str]) -> str:
     if name is None:
         return _gone(match)
     before, after = match.start(name) - match.start(), match.end() - match.end(name)
-    return FILLER * before + match[name] + FILLER * after
+    return FILLER * before + match[name] + ("\n\n".ljust(after, FILLER) if name == "inline" else FILLER * after)
 
 
 def _row_by_row(match: re.Match[str]) -> str:

@@ -46,8 +46,6 @@ _PREFIX = re.compile(
     rf"(?:(?<=\ba)(?P<a> )(?=~)|(?<![\w{MASK})]))(?P<sign><=|>=|[~≈∼<>≤≥±+=√×Ø⌀]) ?"
     rf"(?=[-−]?[.$£€]?\d|{MASK}|(?<=√)\(?\w)"
 )
-_PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
-_AND = re.compile(r" ?&{1,2} ?|(?<=[a-z]) ?['‘’][nN]['‘’] ?(?=[a-z])")
 _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒⟹➜⟶➡←]\ufe0f?) ?|(?<=[a-z]{2})(?<!\bthe)(?: > |>(?=[A-Z]))(?=[A-Za-z][a-z])")
 _KEY = re.compile(r"\b(?:press|hit|tap|use|the)$", re.IGNORECASE)
 _LIMIT = re.compile(r"[-−+]?(?:∞|0(?![\d:/]|\.\d))")
@@ -59,10 +57,6 @@ _POINT = re.compile(r"(?:(?<=[^\W\d_.])|(?<=@)|(?<=[^\W\d_.])/)(?P<number>\d{1,9
 """Decimal that is glued to a letter: f/2.8, x114.3, q21.31."""
 _GREEK = re.compile(r"(?<![Α-ωά-ώ])(?!(?<=[a-zA-Z\d])[μΩΜ]|[μΩΜ][a-zA-Z\d])[Α-ΡΣ-Ωα-ω](?![Α-ωά-ώ])")
 """Greek letter by itself or glued to others: β, ΔG, hν, Δ9."""
-_FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "ln": "L.N"}
-_FUNCTION = re.compile(rf"{START}(?P<name>sin|cos|tan|ln)(?=[²³⁻(\d]| [xyt]\b| ?[α-ωπ√]| \d{{1,4}}°)")
-_FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])|(?<=\b[b-hj-z])!(?= )")
-_GIVEN = re.compile(r"(?<=[PpE]\(\w)\|(?=\w)")
 _STOP = re.compile(
     rf"(?P<word>{START}[a-zA-Z][a-z]{{1,4}}|{START}[A-Z][a-z]{{5,6}}|(?<=[-/])[b-df-hj-np-tv-z]{{2,4}})\."
     r"(?= (?P<following>\w+|[(&@#$£€~−+]))"
@@ -82,28 +76,24 @@ _PER = re.compile(
     rf"(?P<period>{'|'.join(_PERIODS)})\b(?!/)"
 )
 _PER_APART = re.compile(rf"(?<=[s{MASK}]) / (?P<period>{'|'.join(_PERIODS)}|session)\b", re.IGNORECASE)
-_SLASH = re.compile(rf"/(?:(?<=[^\W\d]/)(?=[^\W\d])(?<!\bw/)|(?<={MASK}/)(?={MASK}))")
 _DIVIDED = re.compile(
-    r"/(?<=[a-zA-Zα-ω\d)²³]/)(?<![a-zA-Z/._-]./)(?<!\bw/)(?<!\d[A-Z]/)(?=[a-zA-Zα-ω\d(∂])(?![a-zA-Zα-ω]{2}|\d{1,9}[./]\d|\d{5}|\w[/-])"
+    r"/(?<=[a-zA-Zα-ω\d)²³]/)(?<![a-zA-Z/._]./)(?<!\w-./)(?<!\bw/)(?<!\d[A-Z]/)(?=[a-zA-Zα-ω\d(∂])(?![a-zA-Zα-ω]{2}|\d{1,9}[./]\d|\d{5}|\w[/-])"
 )
 _RELATION = re.compile("[=<>≤≥]")
-_ONE_LESS = re.compile(r"[-−](?<=\b[nkxN].)(?<![\w.-][nkxN].)(?=\d\b(?![-.:]\w))")
 _ABSOLUTE = re.compile(r"(?<![\w|])\|(?P<of>[a-z\d]{1,4})\|(?![\w|])")
 _LESS = re.compile(rf"[-−](?<=[a-z){MASK}].)(?<![a-zA-Z-]..)(?=\d{{1,4}}(?![\w-]))")
 """Minus that is glued to a term and a number: x-1."""
 _TERM = frozenset("abcdefghijklmnopqrstuvwxyz)")
-_CAPITALS = re.compile(rf"/(?<=[A-Z]/)(?<![\w{MASK}][A-Z]/)(?=[A-Z](?![\w{MASK}/]))")
 _PERIOD = re.compile(r"\d[\d.,]* ?(?i:s|secs?|mins?|minutes|h|hrs?|hours|days?|wks?|weeks|mos?|months|yrs?|years)\b")
 _OVER = re.compile(rf"(?<=[a-z][a-z])/(?:(?={MASK})|(?<=s/)(?={_PERIOD.pattern}))")
-_CHOICE = re.compile(r"(?<!\(\w) [/·•|▪●◦■►] (?=\S)")
-_DIVIDES = re.compile(r" \|(?<=\b[a-z\d] \|)(?<!\| \w \|) (?=[a-z]{1,2}\b(?! \|))")
+_CHOICE = re.compile(r"(?<!\(\w) [/·•|▪●◦■►»›] (?=\S)")
 _WITH = re.compile(rf"{START}[wW]/(?![wW]\b|[A-NP-Z](?:$|[ /.,{MASK}])|[a-z]{{1,2}}[²³])(?P<out>[oO]{END})? ?(?=\S|$)")
 _SIGN_NAMES: dict[str, str] = _TABLE["signs"] | {"™": "", "®": ""}
 _SIGNS = "".join(_SIGN_NAMES)
 NEEDED = re.compile(
     r"\.(?<=\d\.)\d|[(\d](?:(?<=sin.|tan.)|(?<=ln.))|[^\w\s.,;:!?'\"’“”()—]| x |Ø(?=\d)"
     r"| [xyt]\b(?:(?<=(?:sin|cos|tan)..)|(?<=ln..))"
-    rf"|[’'][nN]['’]|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏˣʸⁱᵢᵣᵤᵥⱼₐ-ₜ{''.join(filter(str.isalnum, _SIGNS))}]"
+    rf"| n [a-z]|[’'][nN]['’]|[Α-ΡΣ-Ωα-ω²³¹⁰⁴-⁹ⁿᵗᵏˣʸⁱᵢᵣᵤᵥⱼₐ-ₜ{''.join(filter(str.isalnum, _SIGNS))}]"
 )
 """Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""
 _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)")
@@ -124,6 +114,21 @@ def _index(sign: str) -> str:
     return unicodedata.normalize("NFKC", sign).replace("−", "minus ")
 
 
+def _constant(row: Mapping[str, str]) -> tuple[re.Pattern[str], Callable[..., str], str, re.Pattern[str]]:
+    written = row["written"].replace("START", START).replace("MASK", MASK)
+    return re.compile(written), row["said"].format, row["signs"], re.compile(row.get("within", ""))
+
+
+_CONSTANTS = {name: list(map(_constant, _TABLE[name].values())) for name in ("before_terms", "after_terms", "slashes")}
+"""Expressions that are said in the same words, in the order in which they are tried."""
+
+
+def _constants(draft: Draft, name: str) -> None:
+    for written, said, signs, within in _CONSTANTS[name]:
+        if within.search(draft.sentence):
+            draft.replace(written, said, signs)
+
+
 def math(draft: Draft) -> None:
     def operation(match: re.Match[str], group: str | int) -> str:
         return f" {related(draft.sentence, match.start(group), _OPERATIONS[match[group]])}"
@@ -136,16 +141,12 @@ def math(draft: Draft) -> None:
         draft.replace(_DIVIDED, lambda match: _divided(match, signed))
     if _RELATION.search(draft.sentence):
         draft.replace(_LESS, lambda match: " minus " if draft.sentence[match.start() - 1] in _TERM else None, "-−")
-    draft.replace(_ONE_LESS, lambda match: " minus ", "-−")
+    _constants(draft, "before_terms")
     draft.replace(_INDEX, lambda match: _index(" " + match[0]), "ᵢᵣᵤᵥⱼₐₑₒₓₔₕₖₗₘₙₚₛₜ")
-    if any(map(draft.text.__contains__, _FUNCTIONS)):
-        draft.replace(_FUNCTION, lambda match: _FUNCTIONS[match["name"]])
     if _ANY_GREEK.search(draft.text) and not _PHONETIC.search(draft.sentence):
         draft.replace(_GREEK, lambda match: unicodedata.name(match[0]).split()[-1].replace("LAMDA", "LAMBDA").lower())
     if _RELATION.search(draft.sentence):
         draft.replace(_ABSOLUTE, lambda match: f"the absolute value of {match['of']}", "|")
-    draft.replace(_GIVEN, lambda match: " given ", "|")
-    draft.replace(_FACTORIAL, lambda match: " factorial", "!")
     draft.replace(_POWER, lambda match: power(match, british), "^*⁰¹²³⁴⁵⁶⁷⁸⁹")
     draft.replace(_RAISED, lambda match: _index(f"{match['base']} to the {match['raised']}"), "ⁿᵗᵏˣʸⁱ")
     draft.replace(_ARROW, lambda match: _arrow(match, draft.sentence), ">→⇒⟹➜⟶➡←")
@@ -156,19 +157,16 @@ def math(draft: Draft) -> None:
         )
     draft.replace(_TIGHT, lambda match: f"{operation(match, match.lastgroup or 0)} ", "+*×÷=<>≤≥≠≈±−∕∗∙⋅·≦≧⊆")
     draft.replace(_PREFIX, lambda match: _BEFORE_NUMBER[(match["a"] or "") + match["sign"]], "~≈∼<>≤≥±+=√×Ø⌀")
-    draft.replace(_PLUS, lambda match: " plus", "+")
-    draft.replace(_AND, lambda match: " and ", "&'’")
+    _constants(draft, "after_terms")
     if draft.has("/"):
         draft.replace(_WITH, lambda match: ("without" if match["out"] else "with") + " ")
         draft.replace(_EITHER, lambda match: f"{match['one']} or {match['other']}")
         draft.replace(_PER_LENGTH, lambda match: f" per {_LENGTHS[match['unit']]}")
         for per in (_PER, _PER_APART):
             draft.replace(per, lambda match: f" per {_PERIODS.get(match['period'].lower(), match['period'])}")
-        draft.replace(_CAPITALS, lambda match: ".")
-        draft.replace(_SLASH, lambda match: " ")
+        _constants(draft, "slashes")
         draft.replace(_OVER, lambda match: _over(draft.sentence, match.end()))
-    draft.replace(_DIVIDES, lambda match: " divides ", "|")
-    draft.replace(_CHOICE, lambda match: ", ", "/·•|▪●◦■►")
+    draft.replace(_CHOICE, lambda match: ", " if draft.characters.isdisjoint("«‹") else None, "/·•|▪●◦■►»›")
     draft.replace(_SIGN, _sign, _SIGNS)
 
 

@@ -267,6 +267,8 @@ def _with_hundredths(money: fields.Money, names: list[str], british: bool) -> st
     whole, _, fraction = money.first.number.partition(".")
     if len(fraction) > 2 and len(names) > 3:
         fraction = fraction.rstrip("0").ljust(2, "0")  # $2.500
+    if len(fraction) == 3 and fraction[-1] == "0" and len(names) < 4 and money.currency not in ("BTC", "₿"):
+        whole, fraction = whole + fraction, ""  # 50.000 ₫
     part = not int(whole or 0) and money.currency.isalpha() and money.currency != "p"  # 0.92 EUR
     if fraction and (len(fraction) != 2 or len(names) < 4 or part):
         return f"{number(money.first.number, british)} {names[1]}"
