@@ -72,9 +72,7 @@ NUMBER = (
     r"(?:\d{1,3}(?:,\d{3}){1,4}(?!\d)|\d{1,2}(?:,\d{2}){1,5},\d{3}(?!\d)|\d{1,3}(?:['’]\d{3}){1,4}(?!\d)|\d{1,15})"
     r"(?:\.\d{1,15})?"
 )
-"""Cardinal or decimal number with its digits grouped by commas in thousands, as in India (2,50,000) or in Switzerland
-(1'950), or ungrouped.
-"""
+"""Cardinal or decimal, grouped by commas in thousands, as in India (2,50,000), in Switzerland (1'950), or ungrouped."""
 
 
 _HIDDEN = frozenset((MASK, GAP))
@@ -105,18 +103,14 @@ class Draft:
         self._edits: list[Edit] = []
 
     def has(self, characters: Iterable[str]) -> bool:
-        """True if the sentence has one of the characters. Rules ask before they search, because most sentences have
-        nothing for most rules, and a search takes longer.
-        """
+        """True if the sentence has one of the characters: a quick question before a search."""
         return not self.characters.isdisjoint(characters)
 
     def replace(
         self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None], signs: Iterable[str] = ""
     ) -> None:
-        """Replace all matches; one for which `spoken` returns None, or that an earlier rule has a part of, stays.
-
-        Args:
-            signs: characters of which the sentence has one if the pattern matches; any by default.
+        """Replace all matches; one for which `spoken` returns None, or that an earlier rule has a part of, stays. Where
+        the pattern matches, the sentence has one of the `signs`, if any.
         """
         if signs and not self.has(signs):
             return
@@ -125,10 +119,8 @@ class Draft:
         self.put([Edit(start, stop, said) for start, stop, said in found if said is not None and start < stop])
 
     def put(self, spans: Iterable[Edit]) -> None:
-        """Replace spans, which must rise and which no rule may have rewritten.
-
-        White space at a span's edges stays, so that a word before it ends there: 5 km 🎉. A word may begin
-        after a span that is left out: 👉www.example.org.
+        """Replace spans, which must rise and which no rule may have rewritten. White space at their edges stays, so
+        that a word before it ends there (5 km 🎉); a word may begin after a span that is left out: 👉www.example.org.
         """
         pieces: list[str] = []
         end = 0

@@ -30,6 +30,7 @@ _STARS = re.compile(
 _NOUN = re.compile(r" (?!(?:and|or|from|on|for|in|by|is|with|out|to|of|but|at)\b)[a-z]")
 _BOXES = {"☐": "unchecked:", "☑": "checked:", "☒": "crossed:"}
 _BOX = re.compile("[☐☑☒]")
+_LOVED = re.compile(" <3(?= (?:u|you|ya|my|this|it|him|her|them)\\b)")
 _MARK = re.compile("(?P<tick>[✓✔✅])|[✗✘✖❌]")
 _NEGATIVE = re.compile(r"(?i) ?(?:\d|(?:no|not|never|avoid|without|wrong|cons|don.t|incorrect|false|un\w+|\w+n.t)\b)")
 _BEGINS = re.compile(
@@ -45,36 +46,41 @@ def _stars(match: re.Match[str]) -> str:
     return f" {f'{len(full)} ' * bool(full)}{'and a half ' * bool(match['some'])}{'star' if one else 'stars'}{pause}"
 
 
-def _without_pictures(match: re.Match[str]) -> str | None:
-    """Picture match without its silent pictures; circled digits and arrows match as pictures too, and are read."""
-    written = match[0].strip()
-    if kept := "".join(each for each in written if unicodedata.category(each) in ("No", "Sm", "Nd", "Ps", "Pe")):
-        return None if kept == written else f" {kept}"
-    start, end = match.span()
-    before, after = match.string[max(start - 2, 0) : start], match.string[end : end + 24]
-    mark = _MARK.match(written)
-    begins = _ENDS.search(before) and (_BEGINS.match(after) or (mark and after[1:2].isalpha()))
-    if mark:
-        asked = before[-1:] == ":"
-        if (
-            asked
-            or len({near["tick"] is None for near in _MARK.finditer(match.string, max(start - 99, 0), end + 99)}) > 1
-        ):
-            if asked or not after or after[0] in ",.;|)":
-                return f" {'yes' if mark['tick'] else 'no'}{',' * (after[:1] == ' ')}"
-            if not (mark["tick"] or _NEGATIVE.match(after)):
-                return f"{',' * bool(begins)} no:"
+def _read(match: re.Match[str]) -> str | None:
+    """English words for ticks and crosses in columns or beside each other, and for pictures in a word's place."""
+    written, text, (start, end) = match[0].strip(), match.string, match.span()
+    before, after = text[max(start - 2, 0) : start], text[end : end + 24]
+    if mark := _MARK.match(written):
+        kinds = {near["tick"] is None for near in _MARK.finditer(text, max(start - 99, 0), end + 99)}
+        if (asked := before[-1:] == ":") or (len(kinds) > 1 and (not after or after[0] in ",.;|)")):
+            return f" {'yes' if mark['tick'] else 'no'}{',' * (after[:1] == ' ')}"
+        if len(kinds) > 1 and not (asked or mark["tick"] or _NEGATIVE.match(after)):
+            return f"{',' * bool(_ENDS.search(before))} no:"
     if written == "💯" and _ENDS.search(before) and after[1:2].islower() and before[-1] != "%":
         return " one hundred percent"
-    return " love" if "❤" in written and before[-1:] == "I" and not before[:-1].isalnum() else "," * bool(begins)
+    return " love" if "❤" in written and before[-1:] == "I" and not before[:-1].isalnum() else None
+
+
+def _without_pictures(match: re.Match[str]) -> str | None:
+    """Picture match without its silent pictures; circled digits and arrows match as pictures too, and are read."""
+    written, text = match[0].strip(), match.string
+    if kept := "".join(each for each in written if unicodedata.category(each) in ("No", "Sm", "Nd", "Ps", "Pe")):
+        return None if kept == written else f" {kept}"
+    begins = _BEGINS.match(text, match.end()) or (
+        _MARK.match(written) and text[match.end() + 1 : match.end() + 2].isalpha()
+    )
+    return "," * bool(begins and _ENDS.search(text, match.start() - 1, match.start()) and match.start())
 
 
 def omit(draft: Draft, pictures: Callable[[re.Match[str]], str | None] = _without_pictures) -> None:
     if draft.english:
         draft.replace(_STARS, _stars)
         draft.replace(_BOX, lambda match: _BOXES[match[0]])
+        draft.replace(_LOVED, lambda match: " love", "<")
     # Before emoji: an emoticon next to one ends at a character that is hidden afterwards.
     draft.replace(_EMOTICON, lambda match: "", ":;=<")
+    if draft.english and pictures is _without_pictures:
+        draft.replace(_PICTURE, _read)
     draft.replace(_PICTURE, pictures)
 
 

@@ -114,7 +114,7 @@ _IN_SMALL_CAPITALS = re.compile(r"\b[sxʙɢʜɪʟɴʀʏ]{0,12}[ᴀᴄᴅᴇꜰ�
 _NEEDED = re.compile(
     r'^(?:[ \t]*(?:File "|at \S|from \S+:\d|#\d+ \S+\(|goroutine \d|\d+: )|==|[-–—~*] ?\d|\d{1,4}$|<)'
     r"|^(?:[Pp]age|PAGE|[Pp]g?\.) \d|^(?:\$|[\w.-]{1,40}@\S{1,160}[$#]) |^\d+:\d\d:\d\d\.\d{3},"
-    r"|\A\[?0?0:|[^\W\d]- [^\W\d]|(?<!\w)[‘’'][tTbBnr]|-\n[\dA-Z]"
+    r"|\A\[?0?0:|[^\W\d]- [^\W\d]|(?<!\w)[‘’'][tTbBnr]|-\n[\dA-Z]|\d [+-]\d{4}\b"
     r"|[ᴀᴄᴅᴇꜰᴊᴋᴍᴏᴘꞯꜱᴛᴜᴠᴡᴢ⁰¹²³⁴-⁹†‡\]°□ツ益◕‿ω^•ᴥಠ_＿ʕ┻┬]|-->|''|[xX:]D|:[+\w-]{1,24}:|\\o/",
     re.MULTILINE,
 )
@@ -275,9 +275,7 @@ def joined(text: str) -> list[Replacement] | None:
 
 
 def keeps_hyphen(match: re.Match[str]) -> bool:
-    """True if the hyphen after a word (`start`) belongs to a compound (well-known, state-of-the-art) rather than to the
-    line's end.
-    """
+    """True if the hyphen after a word (`start`) belongs to a compound (well-known) rather than to the line's end."""
     joined = match.string[max(0, match.start() - 1) : match.start()] == "-"
     part = match.string[match.end() : match.end() + 5].partition("-")
     return joined or bool(part[1]) or match["start"].lower() in words("en", "hyphenated")

@@ -29,9 +29,7 @@ _SIGN = re.compile(
     re.MULTILINE,
 )
 _TOO_DEEP = re.compile(r"^(?:> ?|[*+-] |\d{1,9}[.)] ){8}", re.MULTILINE)
-"""Markers of eight nested blocks. A chunk that has them stays unparsed, because the parser drops blocks nested deeper
-than its own limit.
-"""
+"""Markers of eight nested blocks: such a chunk stays unparsed, because the parser drops blocks nested deeper."""
 
 _DEFINITION = re.compile(
     r"^(?P<before>(?>(?:> ?)*))(?:\[\^[^\]\n]{1,40}\]: ?"
@@ -84,10 +82,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 class _Reader:
-    """Finds each text that the parser returns in the source, after the text before it.
-
-    The parser returns line numbers only, but returns the source's own characters in their order.
-    """
+    """Finds each text that the parser returns, in its order, in the source: the parser returns line numbers only."""
 
     def __init__(self, chunk: str, language: str, code: CodeBlocks, with_tex: bool) -> None:
         self.pieces: list[Replacement] = []

@@ -46,9 +46,7 @@ def rules_of(code: str) -> tuple[Rule, ...]:
 
 
 class NormalizedWord(NamedTuple):
-    """Word of a normalised sentence, and the span of the sanitised text that it stands for: whole words, the same for
-    all words that replace them.
-    """
+    """Word of a normalised sentence, and the span of whole words that it stands for, the same for all in its place."""
 
     said: str
     start: int

@@ -16,9 +16,7 @@ ADDRESS = re.compile(
 
 
 def spoken_address(written: str, signs: Mapping[str, str], gap: str) -> str:
-    """Address without its scheme and "www.", with the names of its signs; `gap` stands between its parts. Signs without
-    a name are left out if there is a gap.
-    """
+    """Address with the names of its signs, joined by `gap`, without its scheme, "www." and signs without a name."""
     bare = re.sub(r"(?i)^(?:https?://)?(?:www\.)?", "", written.rstrip("/"))
     parts = re.findall(r"[^\W_]+|[^\w\s]|_", bare)
     return gap.join(filter(None, (signs.get(part, part if part.isalnum() or not gap else "") for part in parts)))

@@ -36,8 +36,7 @@ RULES = {
     "abbreviations": "Say abbreviations in full: Dr., St., e.g., No. 5.",
 }
 """Purpose of each rule, and after a colon an example, which its test reads. A rule is its row here, its function, and
-its row in the list of each language that has it (`text.normalization.english.english`); text of a rule that is off is
-passed to the engine as written.
+its row in each language's list; text of a rule that is off is passed to the engine as written.
 """
 
 

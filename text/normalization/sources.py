@@ -54,8 +54,8 @@ def _plain(match: re.Match[str]) -> str:
 
 
 def rows(text: str) -> list[Replacement] | None:
-    """Pieces of rows of CSV, in which a value follows its heading as in a table; None if the text is none: as many
-    fields in each line as headings, with numbers alone in one column, or quotes.
+    """Pieces of rows of CSV, in which a value follows its heading as in a table; None if lines have other numbers of
+    fields, or neither a column of numbers nor quotes.
     """
     lines = [list(_FIELD.finditer(line)) for line in text.split("\n")] if text.count("\n") > 1 else [[]]
     names, *others = [[field[0] for field in line] for line in lines]

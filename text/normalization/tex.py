@@ -38,9 +38,7 @@ def power(exponent: str, british: bool) -> str:
 
 class Formula:
     def __init__(self, math: str, language: str) -> None:
-        """Args:
-        language: a code; its first part has a table.
-        """
+        """The first part of the language's code has a table."""
         self._tokens: list[str] = _TOKEN.findall(math)
         self._place = 0
         self._british, self._english = language == "en-gb", language.startswith("en")
@@ -351,11 +349,8 @@ def said(match: re.Match[str], language: str) -> str | None:
     """Words of a formula between its delimiters; None if it is none."""
     if not _is_math(match):
         return None
-    before, spoken = (
-        match.string[max(match.start() - 60, 0) : match.start()].rstrip(),
-        words(match[match.lastgroup or 0], language),
-    )
-    text = f"{before} {spoken}"
+    before = match.string[max(match.start() - 60, 0) : match.start()].rstrip()
+    text = f"{before} {(spoken := words(match[match.lastgroup or 0], language))}"
     return _RELATED.sub(lambda found: related(text, len(before) + 1 + found.start(), found[0]), spoken)
 
 

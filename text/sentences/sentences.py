@@ -25,7 +25,7 @@ _END = re.compile(
 _AT_END = re.compile(rf"[{_NEEDS_SPACE}{_NEEDS_NONE}][{_CLOSERS}]*\s*$")
 _ITEM = re.compile(
     r"(?:^|(?<= )(?<!and )(?<! or )(?<! et )(?<! [eyo] ))(?P<bullet>[•⁃‣] ?|\(?)(?:(?P<nth>\d{1,2}|[ivx]{1,4}|"
-    r"[IVX]{1,4}|[a-hA-H])(?P<style>\.?\)|\.) (?=[A-Z](?!\.)|(?<=\) )(?:\w\w|\d))|(?P<circled>[①-⑳]) ?(?=\w))"
+    r"[IVX]{1,4}|[a-hA-H])(?P<style>\.?\)|\.) (?=[A-Z](?!\.)|[$£€]|(?<=\) )(?:\w\w|\d))|(?P<circled>[①-⑳]) ?(?=\w))"
 )
 _SERIES = "abcdefgh", "ABCDEFGH", ("i", "ii", "iii", "iv", "v", "vi"), ("I", "II", "III", "IV", "V", "VI")
 _NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}(All-\w{1,9}|[\w\u0900-\u094d]{1,24}(?:['’]\w{1,8})?)")
@@ -271,7 +271,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         starters = words(language, "sentence_starters") or words("en", "sentence_starters")
         if language == "en" and word.islower() and len(word) > 1 and following.lower() in words("en", "plain_starters"):
             return False  # wknd. Plan ahead
-        if following in ("AND", "OR", "BUT"):
+        if following in ("AND", "OR", "BUT", "FOR", "IN", "AT", "TO", "ON", "OF", "WITH", "BY", "FROM", "UNTIL"):
             return True  # U.S. AND U.K.
         if stretch.startswith(("I-", "I."), stop + 2):
             return True  # nr. I-5, J. I. Lee

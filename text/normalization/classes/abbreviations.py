@@ -69,9 +69,7 @@ class Abbreviations:
         return SHRUNK.fullmatch(word) is not None and shrunk_word(word.casefold()) != ""
 
     def _is_name(self, line: Tokens, place: int) -> bool:
-        """True for a word with a capital; in a sentence without small letters or without capitals for one that isn't
-        small.
-        """
+        """True for a word with a capital, which is no small one in a sentence of one case."""
         token = line[place]
         if token.kind == "m":
             return True

@@ -30,9 +30,7 @@ _BETWEEN_VERSIONS = frozenset(("to", "and", "or", "through", "vs", "-", "–", "
 
 
 class Codes:
-    """Parser of codes after a word that names them (PIN 4021, order #48213, zip 02139, ISBN 978-3-16-148410-0), and of
-    codes of letters and digits (SW1A 1AA, a1b2c3d).
-    """
+    """Parser of codes after a word that names them (PIN 4021, zip 02139), and of letters and digits (SW1A 1AA)."""
 
     def __init__(self, lists: WordLists) -> None:
         self._codes, self._numbers = lists["codes"], lists["code_numbers"]
@@ -236,12 +234,8 @@ class Version(NamedTuple):
 
 
 class Versions:
-    """Parser of versions: v1.2.3, Python 3.11, 2.0.0-rc.1; two numbers count after a word that announces a version.
-
-    Args:
-        name: what is said for v.
-        cues: words that announce a version, in small letters.
-        stages: words for what stands before a release, by what is written.
+    """Parser of versions: v1.2.3, Python 3.11, 2.0.0-rc.1; two numbers count after one of the `cues`. `name` is v's;
+    `stages` are words for what stands before a release.
     """
 
     def __init__(self, name: str, cues: frozenset[str], stages: Mapping[str, str]) -> None:

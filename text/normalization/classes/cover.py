@@ -43,9 +43,7 @@ class Parser(NamedTuple):
     also: Callable[[str], object] | None = None
     """True for more words with which items begin, as they are written."""
     needs: frozenset[str] = frozenset()
-    """Tokens of which a sentence has one if an item in it begins with digits, or if the sentence has none; empty if
-    there may be no such token.
-    """
+    """Tokens of which a sentence has one if an item begins with digits, or if it has none; empty if none is needed."""
     followed: Mapping[str, frozenset[str]] = {}
     """Tokens of which one follows some of the words in an item; in small letters, `NUMBER` for all numbers."""
     bare: Parser | None = None

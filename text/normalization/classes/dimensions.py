@@ -22,12 +22,8 @@ _ANGLE = (frozenset("°º˚"), _FEET, _INCHES)
 
 
 class Dimensions:
-    """Parser for one language's measures.
-
-    Args:
-        ways: letters of the compass.
-        after_feet: words after feet by their sign.
-        sides: words for letters after a side's number.
+    """Parser for one language's measures, with the compass's letters (`ways`), words after feet by their sign, and
+    words after a side's number by letters (`sides`).
     """
 
     def __init__(

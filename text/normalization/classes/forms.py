@@ -47,9 +47,7 @@ class _Row(NamedTuple):
 
 
 class _Shelf:
-    """Rows that begin alike, found by the longest of their other parts, so that a line costs no more if there are more
-    rows.
-    """
+    """Rows that begin alike, found by the longest of their other parts: a line costs no more if there are more rows."""
 
     def __init__(self, rows: Iterable[_Row], start: str) -> None:
         self._rows: dict[str, list[tuple[int, _Row]]] = defaultdict(list)
@@ -84,8 +82,7 @@ class Forms:
     Args:
         number, ordinal: words of a number in digits, for British habits or not, and of an ordinal.
         written_at: digits and point of the number that begins at a token, and the place after it.
-        agreed: a number's words as they are before a noun.
-        words: what is no abbreviation without its stop; None if nothing is.
+        agreed: a number's words before a noun; words: what is no abbreviation without its stop, or None.
         fitted: what is said by an abbreviation after a word; "" if it can't stand there.
     """
 

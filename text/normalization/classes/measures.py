@@ -258,9 +258,7 @@ class Measures:
         yield Classed(place, end, Measure(first, symbol, last, joint, power, per, per_power, singular), cost)
 
     def per(self, line: Tokens, place: int) -> tuple[str, str, str, int]:
-        """Unit after a slash, its power, the number before it and the place after them; a unit of "" if there is
-        none.
-        """
+        """Unit after a slash or "", its power, the number before it and the place after them."""
         if not line.has(place, "/", glued=True) or line[place + 1].gap:
             return "", "", "", place
         per, end = self._pers.at(line, place + 1)

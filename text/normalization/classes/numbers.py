@@ -72,13 +72,8 @@ def glued(line: Tokens, place: int) -> bool:
 
 
 def written(line: Tokens, place: int, decimal: str, english: bool = False) -> Written | None:
-    """Number that begins at a place, with its sign; read once for all classes that ask.
-
-    Args:
-        line: a sentence.
-        place: of the sign or the first digit.
-        decimal: the language's sign before decimals.
-        english: a comma before three digits groups them, whatever the language has.
+    """Number that begins at a place, at its sign or first digit; read once for all classes that ask. `decimal` is the
+    sign before decimals; if `english`, a comma before three digits groups them, whatever the language has.
     """
     key = (place, decimal, english)
     if key not in line.numbers:
@@ -160,9 +155,7 @@ def english_number(line: Tokens, place: int) -> Written | None:
 
 
 def written_number(line: Tokens, place: int) -> tuple[str, int]:
-    """Digits and point of the English number that begins at a token, and the place after it; ("", place) if there is
-    none.
-    """
+    """Digits and point of the English number that begins at a token, or "", and the place after it."""
     key = (place, "", True)
     if key not in line.numbers:
         line.numbers[key] = _english(line, place)

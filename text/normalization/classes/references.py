@@ -287,7 +287,8 @@ class Scores:
         timed |= len(line[place + 2].text) == 2 and line.has(place - 1, _BEFORE_TIMES)  # lost power from 2:15
         colon = line[place + 1].text == ":" and not (line[place + 1].gap or timed) and line.cued(place, self._cues, 3)
         dash = line[place + 1].text in ("-", "–") and line.dash(place + 1)
-        named = line[place - 1].text.istitle() and line[place + 3].text.istitle() and line[place + 3].gap
+        names = line[place - 1].text, line[place + 3].text
+        named = line[place + 3].gap and all(name.istitle() or (len(name) > 2 and name.isupper()) for name in names)
         cued, named = not line.folds.isdisjoint(self._cues), named and line[place - 1].fold not in self._numbered
         if colon or (dash and (cued or named)):
             cost = _COST + 0.15 * (not (cued or colon))

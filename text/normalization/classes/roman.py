@@ -30,9 +30,7 @@ _DOUBTFUL = word_list("I V X L C D M CD CC CV DC DI LI MI MC XL CI MD DM MM LL D
 class Numeral(NamedTuple):
     value: int
     kind: str
-    """"count" (World War II), "part" (chapter four), "century", "ruler" (Henry the eighth), or "nth" with an ending or
-    before the noun that it agrees with.
-    """
+    """"count" (World War II), "part" (chapter four), "century", "ruler" (Henry the eighth), "nth" before its noun."""
     letter: str = ""
     before: str = ""
     """Words before it that are said otherwise than written: pages."""

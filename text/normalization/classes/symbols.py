@@ -18,12 +18,8 @@ def _written(tokens: Sequence[Lexeme], folded: bool) -> str:
 
 
 class Symbols:
-    """Symbols of one language's units.
-
-    Args:
-        folded: the symbol that is meant by letters in another case.
-        plain: engines read numbers with full words well.
-        per: they stand after a slash.
+    """Symbols of one language's units: `folded` by letters in another case; `plain` if engines read numbers with full
+    words well; `per` if they stand after a slash.
     """
 
     def __init__(self, units: Iterable[str], folded: Mapping[str, str], plain: bool, per: bool = False) -> None:

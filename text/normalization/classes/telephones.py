@@ -50,11 +50,8 @@ _LENGTHS: dict[str, set[tuple[int, ...]]] = {
 
 
 class Telephones:
-    """Parser for one language's cue words.
-
-    Args:
-        cues: lists of words: `calls` before numbers; `urgent`, `emergency`, `free_codes` and `counted`.
-        forms: shapes of a language's numbers, with hyphens between groups; English has `_LENGTHS`, and more kinds.
+    """Parser for one language's cue words (`calls` before numbers; `urgent`, `emergency`, `free_codes`, `counted`) and
+    `forms`, shapes of numbers with hyphens between groups; English has `_LENGTHS`, and more kinds.
     """
 
     def __init__(self, cues: WordLists, forms: str = "") -> None:

@@ -167,11 +167,8 @@ def _military(written: str) -> MilitaryTime | None:
 
 
 class Durations:
-    """Parser of durations in units (3h 20m) or after a word that announces them (it lasted 1:23:45).
-
-    Args:
-        units: day, hour, minute or second by what is written.
-        cues: lists of words before durations: `duration`, `duration_of`, `race`, `articles`.
+    """Parser of durations in units (3h 20m) by what is written for these, or after a word of `duration`, `duration_of`,
+    `race` or `articles` (it lasted 1:23:45).
     """
 
     def __init__(self, units: Mapping[str, str], cues: WordLists) -> None:

@@ -57,9 +57,7 @@ _AROUND = (_END,) * 64
 
 
 class Tokens(list[Lexeme]):
-    """Tokens of a sentence. Places before its first and after its last token have an empty token: a list counts places
-    below 0 from its end, and it ends with empty ones.
-    """
+    """Tokens of a sentence, with empty ones beyond its ends: a list counts places below 0 from its end."""
 
     def __init__(self, sentence: str) -> None:
         tokens: list[Lexeme] = []

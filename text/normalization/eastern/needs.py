@@ -18,9 +18,7 @@ Said = Callable[[re.Match[str]], str | None]
 
 
 def _needs(parsed: Iterable[tuple[Any, Any]]) -> Iterator[str]:
-    """Character classes, as regular expressions, of each of which a text has a character if a parsed expression matches
-    in it.
-    """
+    """Character classes of each of which a text has a character if a parsed expression matches in it."""
     for kind, part in parsed:
         name = str(kind)
         if name == "LITERAL":

@@ -1,6 +1,4 @@
-"""English rules in their order: text with a form of its own (addresses, telephone numbers, dates, times), numbers with
-a label, numbers between themselves, and words.
-"""
+"""English rules in their order: text with a form of its own, numbers with a label or between themselves, and words."""
 
 from __future__ import annotations
 

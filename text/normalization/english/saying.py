@@ -322,16 +322,6 @@ def _duration(duration: fields.Elapsed, british: bool) -> str:
     return " and ".join([" ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
-_SAID: dict[type, Callable[..., str]] = {
-    fields.Date: _date,
-    fields.Clock: _clock,
-    fields.Elapsed: _duration,
-    fields.Money: _money,
-    fields.Measure: _measure,
-    Verse: _verse,
-    Labelled: _labelled,
-    Numeral: _numeral,
-    fields.Coordinate: _coordinate,
-    fields.Sides: _sides,
-    fields.Fraction: _fraction,
-}
+_SAID: dict[type, Callable[..., str]] = {fields.Date: _date, fields.Clock: _clock, fields.Elapsed: _duration}
+_SAID |= {fields.Money: _money, fields.Measure: _measure, fields.Coordinate: _coordinate, fields.Sides: _sides}
+_SAID |= {fields.Fraction: _fraction, Verse: _verse, Labelled: _labelled, Numeral: _numeral}

@@ -114,9 +114,7 @@ class Locale:
     """Word for hundred in years before 2000."""
     cues: Mapping[str, str] = field(default_factory=dict)
     roman: Mapping[str, str | int | bool] = field(default_factory=dict)
-    """Lists of words next to Roman numerals (`RomanNumerals`), and which of these are ordinals: `ordinal_centuries`,
-    `ordinal_parts`, rulers up to `ordinal_up_to`.
-    """
+    """Words next to Roman numerals, and which are ordinals: `ordinal_centuries`, `ordinal_parts`, `ordinal_up_to`."""
     gender: Mapping[str, str] = field(default_factory=dict)
     """Feminine and masculine nouns, endings of feminine ones, and words that are none, to which no number agrees."""
 
