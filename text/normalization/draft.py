@@ -97,7 +97,8 @@ class Draft:
         """Names of the rules that are on, for the rule that reads several classes."""
         self.text = sentence
         """Sentence with `MASK` or `GAP` in place of each character that a rule has rewritten: positions stay."""
-        self.british, self.english = language == "en-gb", language.startswith("en")
+        self.british, self.language = language == "en-gb", language.partition("-")[0]
+        self.english = self.language == "en"
         self._spaced = language not in EAST_ASIAN
         self.characters = frozenset(sentence)
         self._edits: list[Edit] = []

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import partial
 
+from text.locales.tables import table
 from text.normalization.draft import END, Draft, Rule
 
 _PICTURES = (
@@ -25,8 +26,11 @@ _EMOTICON = re.compile(rf"{_BEFORE}[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|{_
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 _STARS = re.compile(
-    r"(?<=\d)(?: ?[★⭐]\ufe0f?)+|(?P<full>★{1,5})☆{1,5}|(?P<some>★{1,5})½☆{0,4}|(?P<all>[★⭐]{4,5})(?![★⭐])"
+    r"(?<=\d)(?: ?[★⭐]\ufe0f?)+|(?P<full>[★⭐]{1,5})☆{1,5}|(?P<some>[★⭐]{1,5})½☆{0,4}"
+    r"|(?P<all>[★⭐]{4,5}|⭐{2,3})(?![★⭐])"
 )
+_RATED: dict[str, dict[str, str]] = table("all", "emoji")
+_ONE = re.compile(r"(?<![\d.,])1$")
 _NOUN = re.compile(r" (?!(?:and|or|from|on|for|in|by|is|with|out|to|of|but|at)\b)[a-z]")
 _BOXES = {"☐": "unchecked:", "☑": "checked:", "☒": "crossed:"}
 _BOX = re.compile("[☐☑☒]")
@@ -39,11 +43,16 @@ _BEGINS = re.compile(
 _ENDS = re.compile("[\\w)%”\"’']$")
 
 
-def _stars(match: re.Match[str]) -> str:
-    full = match["full"] or match["all"] or match["some"] or ""
-    one = match["some"] is None if len(full) == 1 else not full and _NOUN.match(match.string, match.end())
-    pause = "," * bool(_BEGINS.match(match.string, match.end()))
-    return f" {f'{len(full)} ' * bool(full)}{'and a half ' * bool(match['some'])}{'star' if one else 'stars'}{pause}"
+def _stars(match: re.Match[str], english: bool, one: str, several: str) -> str:
+    """Stars of a rating; `several` has those with a half before a bar, and those without it."""
+    full, text, end = match["full"] or match["all"] or match["some"] or "", match.string, match.end()
+    described = english and _NOUN.match(text, end)
+    single = (
+        match["some"] is None if len(full) == 1 else not full and (described or _ONE.search(text, 0, match.start()))
+    )
+    half, _, plain = several.rpartition("|")
+    pause = "," * bool(english and _BEGINS.match(text, end))
+    return f" {f'{len(full)} ' * bool(full)}{one if single else half if match['some'] else plain}{pause}"
 
 
 def _read(match: re.Match[str]) -> str | None:
@@ -73,8 +82,10 @@ def _without_pictures(match: re.Match[str]) -> str | None:
 
 
 def omit(draft: Draft, pictures: Callable[[re.Match[str]], str | None] = _without_pictures) -> None:
+    if stars := _RATED.get(draft.language):
+        one, several, english = stars["one"], stars["several"], draft.english
+        draft.replace(_STARS, lambda match: _stars(match, english, one, several), "★⭐")
     if draft.english:
-        draft.replace(_STARS, _stars)
         draft.replace(_BOX, lambda match: _BOXES[match[0]])
         draft.replace(_LOVED, lambda match: " love", "<")
     # Before emoji: an emoticon next to one ends at a character that is hidden afterwards.

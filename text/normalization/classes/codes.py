@@ -90,7 +90,9 @@ class Codes:
             after += line[after].fold != "" and line[after].fold in skipped
         first, groups, signs, end = after, [""], 0, after
         small = line[first + 1].gap and line[first].fold in words("en", "function_words")  # A US PASSPORT IN 2024
-        bare = line[place].fold == "no" and line[place + 1].kind in ("d", "w") and line[place - 1].fold not in self._codes
+        bare = (
+            line[place].fold == "no" and line[place + 1].kind in ("d", "w") and line[place - 1].fold not in self._codes
+        )
         if small or bare or (not line[first].gap and line[first - 1].text != "#"):
             return
         while len(groups) < _MOST_GROUPS:

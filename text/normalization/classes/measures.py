@@ -322,7 +322,7 @@ class Measures:
             return False
         if symbol in cues["only_apart"] and gap != " " and not (compound or (symbol == "V" and len(first.whole) > 2)):
             return False
-        doubtful = following.kind in ("w", "d") and line[after].fold in cues["doubtful_units"]
+        doubtful = following.kind in ("w", "d") and line[after].fold in cues["doubtful_units"] and not first.fraction
         if doubtful and following.fold not in cues["of"]:
             return False
         alone = following.text in (",", ";", ")", "") or following.fold in cues["no_noun"]

@@ -35,8 +35,9 @@ class FractionParser:
         marked = several or line.cued(place, locale.cue["marks"] | locale.cue["labels"], 3)  # note 4/5
         listed = str(below) in locale.fractions or (whole and not locale.numbers)
         mark = below == 10 and above > 1 and not whole
-        proper = 0 < above < below and not mark and (above == 1 or listed)
-        marked = marked and not whole and line[place].kind == "d"
+        summed = below > 1 and not line.folds.isdisjoint(locale.cue["sums"])  # simplifiez 12/18
+        proper = summed or (0 < above < below and not mark and (above == 1 or listed))
+        marked = marked and not (whole or summed) and line[place].kind == "d"
         if not proper or hindi or marked or len(whole) > 2 or (100 < below < 1000 and locale.numbers == "es"):
             return
         unit, end = self._units.unit(line, after)
@@ -61,7 +62,7 @@ class FractionParser:
             said, after = f"{said} {of(locale, forms[0] if forms else noun)}", after + (not forms)  # un quart de litre
         elif forms:
             said = joined(locale, said, forms[bool(whole) or above > 1].lstrip())
-        yield Classed(place, after, InWords("Fraction", said), 0.4 if not whole else 0.3)
+        yield Classed(place, after, InWords("Fraction", said), 0.2 if summed else 0.3 if whole else 0.4)
 
     def _is_fraction(self, line: Tokens, place: int, above: int, below: int) -> bool:
         """True for two numbers with a slash that may be a fraction's."""
