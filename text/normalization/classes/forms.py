@@ -82,8 +82,9 @@ class Forms:
     Args:
         number, ordinal: words of a number in digits, for British habits or not, and of an ordinal.
         written_at: digits and point of the number that begins at a token, and the place after it.
-        agreed: a number's words before a noun; words: what is no abbreviation without its stop, or None.
+        agreed: a number's words as they are before a noun.
         fitted: what is said by an abbreviation after a word; "" if it can't stand there.
+        words: what is no abbreviation without its stop; None if nothing is.
     """
 
     def __init__(
@@ -93,11 +94,11 @@ class Forms:
         ordinal: Callable[[int, bool], str] | None = None,
         written_at: Callable[[Tokens, int], tuple[str, int]] = written_number,
         agreed: Callable[[str, str], str] = lambda words, noun: words,
-        words: Container[str] | None = None,
         fitted: Callable[[str, str], str] = lambda said, before: said,
+        words: Container[str] | None = None,
     ) -> None:
-        self._fitted = fitted
         self._number, self._ordinal, self._written_at, self._agreed = number, ordinal, written_at, agreed
+        self._fitted = fitted
         self._words = {"c": _CAPITALS, "p": table.get("per", {}), "k": table.get("modifiers", {})}
         self._folds = {kind: frozenset(map(str.casefold, kept)) for kind, kept in self._words.items()}
         self._listed: dict[str, list[tuple[str, _Row]]] = defaultdict(list)
@@ -161,8 +162,7 @@ class Forms:
                 continue
             if found := self._matched(line, place, row, british):
                 after, said = found
-                stopped = row.plain and len(row.parts) == 2 and row.parts[1].text == "."
-                if stopped and not (said := self._fitted(said, line[place - 1].fold)):
+                if row.parts[-1].text == "." and not (said := self._fitted(said, line[place - 1].fold)):
                     continue
                 letters = "".join(token.text for token in line[place : place + 3])
                 named = letters.isupper() and letters[1:2] == "." and line[after].text.istitle() and place > 0

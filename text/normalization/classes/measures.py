@@ -45,12 +45,12 @@ class Measures:
         cues: lists of words and symbols by which units are told from other letters.
         number: lexer of the language's numbers.
         plain: engines read numbers with full words well.
-        noun: True for a word that may be a noun after an ordinal.
+        noun: gender of a word that may be a noun after an ordinal; None for others.
     """
 
     def __init__(
         self, units: Mapping[str, object], pers: Iterable[str], cues: WordLists,
-        number: Callable[[Tokens, int], Written | None], plain: bool = False, noun: Callable[[str], bool] = str.isalpha,
+        number: Callable[[Tokens, int], Written | None], plain: bool = False, noun: Callable[[str], object] = bool,
     ) -> None:  # fmt: skip
         self.number, self.plain, self._noun = number, plain, noun
         self._times = "x" if plain else TIMES
@@ -295,15 +295,14 @@ class Measures:
         if len(symbol) == 1 and symbol.isupper() and (named or formula or self._tallied(line)):
             return False  # 1 N NaOH; 13 V, 9 N, 7 D
         course = line[place - 1].text.isupper() and 2 < len(line[place - 1].text) < 5 and len(first.number) == 3
-        if symbol == "L" and not gap and course:
-            return False  # BIO 110L
+        course &= symbol == "L" and not gap  # BIO 110L
         paired = len(symbol) == 1 and written.isupper() and following.text == "/" and line[end + 1].kind == "d"
+        paired = paired and not line[end + 2].gap and line[end + 2].text.isupper() and not self.unit(line, end + 2)[0]
         other = line[place - 2]
         lettered = line[place - 1].text == "/" and line[place - 3].kind == "d" and not other.gap
-        if lettered and len(other.text) == 1 and other.text.isupper() and not self.unit(line, place - 2)[0]:
-            return False  # 16R/34L
-        if paired and not line[end + 2].gap and line[end + 2].text.isupper() and not self.unit(line, end + 2)[0]:
-            return False  # 720V/760M
+        lettered = lettered and len(other.text) == 1 and other.text.isupper() and not self.unit(line, place - 2)[0]
+        if course or lettered or paired:
+            return False  # 16R/34L, 720V/760M
         if (symbol == "ac" and not gap and "²" in line.folds) or (symbol == "%" and gap and following.kind == "d"):
             return False  # b² − 4ac, 7 % 2
         ordinal = symbol == "st" and not (written == "st" and first.number in _STONES)
@@ -335,7 +334,7 @@ class Measures:
         if self.plain and written in DEGREES and end == after + 1:
             doubtful = written in cues["doubtful_degrees"] and not first.fraction
             cued = last or first.sign or cues["degrees"] & line.folds or line.has(place - 1, cues["before_degrees"])
-            nominal = following.kind == "w" and following.gap and self._noun(following.text)
+            nominal = following.kind == "w" and following.gap and self._noun(following.text) is not None
             return not doubtful or (not nominal and bool(cued or len(first.whole) == 3))
         if self.plain and written in _FEET:
             return not gap and int(first.whole) <= _LONGEST_MATCH and (following.gap or following.kind in ("s", ""))

@@ -107,9 +107,8 @@ class MoneyParser:
         unit, end = self._units.unit(line, after + of)
         agrees = self._locale.numbers == "es" and number.whole[-1] == "1" != number.whole[-2:-1]
         word = token.fold in (big[0], big[1]) and not agrees
-        if (word and not per and (not unit or line[after + of].text in self._locale.all_units[unit])) or (
-            len(token.text) == 1 and not (token.gap or number.fraction or token.text == "k" or len(number.whole) > 1)
-        ):
+        lone = not (token.gap or number.fraction or token.text == "k" or len(token.text + number.whole) > 2)
+        if lone or (word and not per and (not unit or line[after + of].text in self._locale.all_units[unit])):
             return
         if unit and big[0] not in ("mil", "mille"):
             said = joined(self._locale, first + self._sum(number, big), self._locale.all_units[unit][1])
@@ -127,11 +126,8 @@ class MoneyParser:
         if big:
             return first + joined(locale, self._sum(number, big), forms[1])
         cents, whole = number.fraction, number._replace(fraction="")
-        if (
-            len(cents) != 2
-            or not int(cents)
-            or not (locale.numbers or forms[0] != forms[1] or forms[0] in locale.hundredths_of)
-        ):
+        named = locale.numbers or forms[0] != forms[1] or forms[0] in locale.hundredths_of
+        if len(cents) != 2 or not int(cents) or not named:
             number = whole if cents and not int(cents) else number
             return first + self._counted(number, forms, bool(first))
         parts = locale.hundredths_of.get(forms[0].split()[0], locale.hundredths)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from text.normalization.classes.codes import Versions
@@ -217,25 +217,15 @@ class Western:
         self._locale = locale
         joints = frozenset(("or", "each")) & locale.signs.keys()
         sized = {"only_apart": _APART - locale.cue["glued_units"], "only_together": _TOGETHER, "joints": joints}
-        quantities = Measures(
-            locale.all_units,
-            locale.pers,
-            locale.cue | sized | {"of": frozenset((locale.of,))},
-            lambda line, place: written(line, place, locale.decimal),
-            plain=True,
-            noun=lambda word: locale.feminine(word) is not None,
-        )
+        cues, read = locale.cue | sized | {"of": frozenset((locale.of,))}, partial(written, decimal=locale.decimal)
+        quantities = Measures(locale.all_units, locale.pers, cues, read, plain=True, noun=locale.feminine)
         figures, amounts = FigureParser(locale), MoneyParser(locale, quantities)
-        calendar = Calendar(
-            locale.month_numbers,
-            locale.day_numbers,
-            frozenset(map(str.casefold, (*locale.months, *locale.weekdays))),
-            locale.cue | {"between_days": locale.cue["between_days"] | {locale.to}},
-            plain=True,
-            hundreds=bool(locale.years_by_hundreds),
-        )
+        names, hundreds = map(str.casefold, (*locale.months, *locale.weekdays)), bool(locale.years_by_hundreds)
+        cues = locale.cue | {"between_days": locale.cue["between_days"] | {locale.to}}
+        months, days = locale.month_numbers, locale.day_numbers
+        calendar = Calendar(months, days, frozenset(names), cues, plain=True, hundreds=hundreds)
         number, digits = (lambda it, _: locale.number(*it.split("."))), locale.digits_at
-        forms = Forms(locale.forms, number, None, digits, locale.counted, None, locale.agreed)
+        forms = Forms(locale.forms, number, None, digits, locale.counted, locale.agreed)
         short, numerals = AbbreviationParser(locale), RomanNumerals(locale.numerals, plain=True)
         self.classes = Classes(
             (
@@ -252,10 +242,7 @@ class Western:
                 ("ordinals", Parser(frozenset(), figures.ordinals)),
                 ("versions", Versions(locale.signs.get("v", ""), locale.cue["versions"], locale.stages).parser),
                 ("codes", Parser(figures.starts, figures.codes, mixed=True)),
-                (
-                    "references",
-                    Parser(frozenset(), figures.labels, mixed=True, also=re.compile("[A-Z]{1,3}").fullmatch),
-                ),
+                ("references", Parser(frozenset(), figures.labels, mixed=True, also=_LETTERS.fullmatch)),
                 ("ranges", Parser(frozenset(), figures.ranges)),
                 ("ranges", Parser(frozenset(), figures.ratios)),
                 ("times", Parser(frozenset(), figures.minutes)),

@@ -151,9 +151,7 @@ class Locale:
 
     @cached_property
     def cut(self) -> dict[str, str]:
-        """Words by each of their beginnings that end in a consonant before a vowel (prob, probab), with * if they are
-        not alike.
-        """
+        """Words by each of their beginnings before a vowel (prob, probab), with * if they aren't alike."""
         tables = (self.abbreviations, self.before_numbers, self.after_numbers)
         read = (words.partition("|")[0] for rows in tables for words in rows.values())
         found = defaultdict[str, list[str]](list)
@@ -170,7 +168,7 @@ class Locale:
     def agreed(self, noun: str, determiner: str) -> str:
         """A noun in the number of the determiner before it; "" if it is of the other gender or a plural after one."""
         many, one = determiner in self.cue["determiners_many"], determiner in self.cue["determiners_one"]
-        if not (many or one):
+        if not ((many or one) and noun.isalpha()):
             return noun
         known = noun.endswith(_GENDERED) or noun in self.nouns["feminine"] | self.nouns["masculine"]
         feminine = self.feminine(noun) if known and not noun.endswith(("ista", "istas")) else None
