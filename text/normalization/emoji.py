@@ -86,7 +86,9 @@ def omit(draft: Draft, pictures: Callable[[re.Match[str]], str | None] = _withou
         one, several, english = stars["one"], stars["several"], draft.english
         draft.replace(_STARS, lambda match: _stars(match, english, one, several), "★⭐")
     if draft.english:
-        draft.replace(_BOX, lambda match: _BOXES[match[0]])
+        first = _BOX.search(draft.sentence)
+        labelled = first is not None and _ENDS.search(draft.sentence[: first.start()].rstrip()) is not None
+        draft.replace(_BOX, lambda match: _BOXES[match[0]][:-1] + "," if labelled else _BOXES[match[0]])
         draft.replace(_LOVED, lambda match: " love", "<")
     # Before emoji: an emoticon next to one ends at a character that is hidden afterwards.
     draft.replace(_EMOTICON, lambda match: "", ":;=<")
