@@ -5,6 +5,7 @@ import re
 import string
 import unicodedata
 from itertools import pairwise
+from math import gcd
 
 import pytest
 from num2words import num2words
@@ -147,3 +148,19 @@ def test_a_unit_after_a_number_in_words_is_read_as_after_digits() -> None:
     units = [*cues["after_words"], "km", "kg", "lbs", "mph", "GB", "kW", "sq. ft."]
     units += [f"{unit}." for unit in cues["stopped"] - {"in", "pt"}]
     assert [unit for unit in units if said(f"The twelve {unit} off.") != said(f"The 12 {unit} off.")] == []
+
+
+@pytest.mark.parametrize("below", range(4, 11))
+def test_a_fraction_may_have_the_ending_of_its_denominator(below: int) -> None:
+    for above in (each for each in range(2, below) if gcd(each, below) == 1):
+        words = f"{num2words(above)} {'quarters' if below == 4 else num2words(below, to='ordinal') + 's'}"
+        assert {said(f"took {above}/{below}{ending} of it") for ending in ("th", "ths")} == {f"took {words} of it"}
+
+
+@pytest.mark.parametrize("minute", range(1, 60, 7))
+def test_the_first_hour_of_a_day_is_twelve_with_a_half(minute: int) -> None:
+    assert said(f"at 0:{minute:02} am") == said(f"at 00:{minute:02} am") == said(f"at 12:{minute:02} am")
+
+
+def test_a_code_of_ringgit_is_glued_and_a_room_is_apart() -> None:
+    assert said("It costs RM50.50 in RM 204") == "It costs fifty ringgit and fifty sen in Room 204"

@@ -54,12 +54,13 @@ class Amounts:
         token = line[place]
         if token.text in self._signs:
             return "", token.text, place + 1
-        abroad = token.fold in self._countries and line.has(place + 1, "$", glued=True)
-        if abroad and (token.text.isupper() or line.small):
+        cased = token.text.isupper()
+        if token.fold in self._countries and line.has(place + 1, "$", glued=True) and (cased or line.small):
             return self._countries[token.fold], "$", place + 2
-        if token.fold in self._codes and (token.text.isupper() or token.fold in self._cues["small_codes"]):
+        if token.fold in self._codes and (cased or token.fold in self._cues["small_codes"]):
             stop = line.has(place + 1, ".", glued=True) and line[place + 2].kind == "d"  # Rs. 500
-            return "", self._codes[token.fold], place + 1 + stop
+            apart = token.fold in self._cues["glued_codes"] and line[place + 1].gap  # RM 204 is a room
+            return "", "" if apart else self._codes[token.fold], place + 1 + stop
         return "", "", place
 
     def _magnitude(self, line: Tokens, place: int, signed: bool = False) -> tuple[str, int]:
@@ -68,9 +69,8 @@ class Amounts:
             return token.fold, place + 1
         known = self._magnitudes.get(token.fold, "")
         following = line[place + 1].text
-        names = following == "." and token.text.isupper()  # $5 M. Smith
-        spaced = signed and (token.fold == "b" or (token.fold == "m" and following != ""))
-        spaced = spaced and not names and following not in (")", "-", "&", "/")
+        spaced = signed and (token.fold == "b" or (token.fold == "m" and following != ""))  # $5 b, but not $5 M. Smith
+        spaced = spaced and not (following == "." and token.text.isupper()) and following not in (")", "-", "&", "/")
         if not known or (token.gap and len(token.text) == 1 and not spaced):
             return "", place
         stop = len(known) > 0 and line.has(place + 1, ".", glued=True) and not line.last(place + 1)

@@ -13,8 +13,8 @@ _MINUS = frozenset("-−")
 _SIGNS = {"-": "−", "−": "−", "–": "−", "+": "+"}
 SIGNS = frozenset(_SIGNS)
 """Signs with which a number begins."""
-_INCHES = frozenset("\"'”’″′")
-"""Signs after a number that a hyphen joins to the next one: 1/4"-20."""
+_AFTER_DIGITS = frozenset("\"'”’″′?")
+"""Signs after a number that a hyphen joins to the next one: 1/4"-20, 1731?-1791."""
 _BEFORE_SIGNS = frozenset("([“\"«'=<>≤≥/:,")
 """Signs to which a number's sign may be glued."""
 _TIMES = frozenset("x×·⋅")
@@ -175,7 +175,7 @@ def _english(line: Tokens, place: int) -> tuple[str, int]:
 def signed(line: Tokens, place: int) -> tuple[bool, int]:
     """Whether a minus sign stands before a number at a place, and the place of the number."""
     before = line[place - 1].text
-    joined = not line[place].gap and (before == ")" or (before in _INCHES and line[place - 2].kind == "d"))
+    joined = not line[place].gap and (before == ")" or (before in _AFTER_DIGITS and line[place - 2].kind == "d"))
     dashed = line[place].text == "–" and (before == "(" or (line[place].gap and line[place - 1].kind == "w"))
     dashed = dashed and not line.number(place + 1, 1100, 2099)  # profit –£2m, (–4 pts), not –2020
     if (line[place].text in _MINUS or dashed) and not line[place + 1].gap and not joined:

@@ -14,7 +14,7 @@ from text.normalization.classes.numbers import LONGEST, SLASHES, fraction_at, si
 from text.normalization.classes.tokens import VULGAR, Tokens
 
 _COST = 0.5
-ENDINGS = frozenset(("st", "nd", "rd", "th", "ˢᵗ", "ⁿᵈ", "ʳᵈ", "ᵗʰ"))
+ENDINGS = frozenset(("st", "nd", "rd", "th", "rds", "ths", "ˢᵗ", "ⁿᵈ", "ʳᵈ", "ᵗʰ"))
 _RULER = frozenset((2, 3, 4, 5, 8, 16, 32, 64, 100))
 """Denominators of fractions that are not in lowest terms, and of those above twenty."""
 _PERCENT = 100
@@ -72,7 +72,7 @@ class NumberForms:
         minus, start = signed(line, place)
         whole, above, below, after = self._mixed(line, start)
         yield from self._fraction_span(line, place, after)
-        after += bool(below) and above == 1 and line.has(after, ENDINGS, glued=True)  # 1/4th
+        after += bool(below) and line.has(after, ENDINGS, glued=True)  # 1/4th, 3/4ths
         if not below:
             yield from self._rated(line, place)
             return

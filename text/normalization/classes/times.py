@@ -95,7 +95,7 @@ class Times:
         if self._hours and line[end - 1].text == "." and not line[end].text:
             end -= 1  # the sentence's own
         if half and (hours <= 12 or colon):
-            return Clock(hours, minutes, seconds, half, named=named), end, colon
+            return Clock(hours or 12, minutes, seconds, half, named=named), end, colon
         if line.has(after, self._cues["oclock"]):
             named, after = True, after + 1
         return Clock(hours, minutes, seconds, form=form, named=named, fraction=fraction), after, colon

@@ -85,7 +85,7 @@ def hashtags(draft: Draft) -> None:
     draft.replace(_TAG, lambda match: "numbers" if match["name"] == "s" else f"hashtag {_name(match['name'])}", "#")
 
 
-NEEDED = re.compile(r"[@#/~\\]|\.(?<=\w\.)\w|:\w*:")
+NEEDED = re.compile(r"[@#/~\\]|\.(?<=\w\.)\w|:\w*:|localhost:")
 """Pattern that every sentence with an address matches."""
 
 
