@@ -22,12 +22,13 @@ _MAIL = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _WEB = re.compile(
-    rf"{START}(?<![@/.])(?:(?:(?:https?|ftp|wss?)://|(?P<doi>doi: ?(?=10\.)))(?P<any>{_HOST})|(?P<www>www\.{_HOST})"
+    rf"{START}(?<![@/.])(?:(?:(?:https?|ftp|wss?)://|(?P<doi>doi:? ?(?=10\.)))(?P<any>{_HOST})|(?P<www>www\.{_HOST})"
     rf"|(?P<bare>(?:{_LABEL}\.){{1,5}}(?:{_TLDS})(?![\w@-]|\.\w)|localhost(?=[:/]\w)))(?::(?P<port>\d{{2,5}}))?(?P<tail>{_TAIL})",
     re.IGNORECASE | re.ASCII,
 )
 _HOSTED = re.compile(
-    rf"doi:|[.:/](?:(?<=www\.)|(?<=localhost.)|(?<=:)//|(?<=\.)(?:{_TLDS})(?![\w@-]))", re.IGNORECASE | re.ASCII
+    rf"doi:? ?10|doi:|[.:/](?:(?<=www\.)|(?<=localhost.)|(?<=:)//|(?<=\.)(?:{_TLDS})(?![\w@-]))",
+    re.IGNORECASE | re.ASCII,
 )
 """Part that every match of `_WEB` has, and that is found sooner."""
 _FILE = re.compile(r"\bfile://(?P<path>(?:/[\w.~-]{1,64}){1,12})(?<!\.)", re.IGNORECASE)
@@ -109,7 +110,9 @@ def _web(match: re.Match[str]) -> str | None:
     parts = [part for part in path.split("/") if part]
     read: list[str] = []
     for part in parts[:_MAX_PATH_PARTS]:
-        if _LIKE_A_KEY.fullmatch(part) or sum(map(len, read)) + len(part) > _MAX_PATH:
+        if not (match["doi"] or host == "doi.org") and (
+            _LIKE_A_KEY.fullmatch(part) or sum(map(len, read)) + len(part) > _MAX_PATH
+        ):
             break
         read.append(part)
     said += "".join(f" slash {_parts(part.replace('-', ' '))}" for part in read)
