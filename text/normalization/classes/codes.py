@@ -65,23 +65,22 @@ class Codes:
             yield from self._postcode(line, place)
 
     def _after_word(self, line: Tokens, place: int, named_at: int | None = None) -> Iterator[Classed]:
-        token, more = line[place], line[place + 1]
-        halves = (token.text, more.text) if len(token.text) == len(more.text) == 3 and more.kind == "d" else ()
-        if halves and line[place - 1 - line.has(place - 1, (":", "is"))].fold in self._codes:
-            yield Classed(place, place + 2, Identifier("", halves), _COST)  # code is 773 092
+        token = line[place]
         word = token.kind == "w" and token.text.islower()  # account # ends in
-        if word or not 4 <= len(token.text) <= 14 or line.has(place + 1, "%", glued=True):
+        end = place + 1
+        while line[end].kind == "d" and line[end].gap and 1 < len(line[end].text) == len(token.text) < 5:
+            end += 1  # code is 773 092
+        size = len(token.text) * (end - place)
+        if word or not 4 < size + (end == place + 1) < 16 or line.has(end, "%", glued=True):
             return
         before = place - 1 if named_at is None else named_at
         for skipped in ("#", ("is", "was"), ":", ":", (".",), self._numbers):
             before -= line[before].fold != "" and line[before].fold in skipped
-        named = line[before].fold in self._codes or line[before + 1].fold in self._codes
-        numbered = line[place - 1].fold == "number" or (
-            line[place - 1].text in (".", ":") and line[place - 2].fold == "no"
-        )
+        named = line[before].fold in self._codes or (line[before + 1].fold in self._codes and before + 1 < place)
+        numbered = line.has(place - 1, ("number",)) or (line.has(place - 1, ".:") and line.has(place - 2, ("no",)))
         named = named or (named_at is not None and line[named_at].fold in self._ending)
-        if named or (numbered and len(token.text) > 5) or (len(token.text) == 4 and self._ends_so(line, place)):
-            yield Classed(place, place + 1, Identifier("", (token.text,)), _COST)
+        if named or (numbered and size > 5) or (size == 4 and self._ends_so(line, place)):
+            yield Classed(place, end, Identifier("", tuple(each.text for each in line.tokens[place:end])), _COST)
 
     def _compound(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Code of groups of letters and digits after the word that names it: ref: AB/2024/0178, case 2:21-cv-01234."""

@@ -162,7 +162,8 @@ class Dates:
         if year and line[after + comma].gap and line.ends(after + comma + 1) and cued | comma | (year > 1900):
             yield Classed(place, after + comma + 1, Date(year, month), _COST)
         stopped = after > place + 1 or (line.last(place + 1) and line.has(place + 1, ".", glued=True))
-        bare = line[place].text.istitle() and not (line.has(after, "'’-/:") or line.has(place - 1, self._and))  # in Aug
+        bare = line[place].text.istitle() or len(line[place].text) > 3  # in Aug, in sept
+        bare = bare and not (line.has(after, "'’-/:") or line.has(place - 1, self._and))
         sure = line[place].fold not in self._cues["words"] and (month > 1 or line.has(place - 1, ("in", "since")))
         short = line[place].fold not in self._full and line.cued(place, self._cues["month"], 1) and cued
         if short and (stopped or (bare and sure)):
@@ -219,13 +220,13 @@ class Dates:
             return
         numbers = [int(part) for part in parts]
         told = (padded := widths == [2, 2]) and line.has(place - 1, self._cues["dated"])  # el 22-11
-        dashed = self._plain and (told or parts[-1][0] == "0" < whole[0])
+        dashed = (told or parts[-1][0] == "0" < whole[0]) if self._plain else told and "0" in whole[0] + parts[1][0]
         ahead = british or self._plain or line[place + 1].text != sign or "dd" in line.folds  # (DD/MM/YYYY): 05/11/1984
         if len(parts) == 3 and widths[0] == 4 and max(widths[1:]) < 3 and (sign != "." or widths[2] == 2):
             if date := valid_date(numbers[0], numbers[1], numbers[2]):
                 yield from self._with_time(line, place, after, date._replace(day_first=british))
         elif len(parts) == 3 and max(widths[:2]) < 3 and widths[2] in (2, 4):
-            cues = self._cues["date" if sign == "." or self._plain else "padded_date"]
+            cues = self._cues["date"] | (self._cues["padded_date"] if sign == "-" else frozenset())
             chained = line[after].text in ("/", "-") and not (line[after].gap or line[after + 1].gap or self._plain)
             sure = widths[2] == 4 or sign == "/" or (self._plain and sign != ".")
             program = sign == "." and len(before := line[place - 1].fold) > 3 and before not in cues | self._days.keys()
@@ -242,7 +243,7 @@ class Dates:
             ahead = (ahead or other > 12) and other >= 0  # 21/7-1/9, 11/28–12/2
             date = valid_date(2000, *(numbers[::-1] if ahead else numbers))
             swapped = other or parts[1][0] == "0" or self._announced(line, place, padded)
-            if not date and sign == "/" and (swapped or (not self._plain and self._is_improper(line, place, *numbers))):
+            if not date and sign != "." and (swapped or (not self._plain and self._is_improper(line, place, *numbers))):
                 date = valid_date(2000, *(numbers if ahead else numbers[::-1]))  # ends 31/01
             if date and (cost := _COST if nth else self._short_cost(line, place, parts, sign, other != 0)):
                 yield Classed(place, after, date._replace(year=0, day_first=british), cost)

@@ -76,8 +76,7 @@ class Times:
             after, form, named = after + 1, "", not line.has(place - 1, self._cues["dotted_times"])
             found = line.number(after, 0, 59, 2) if len(following.text) == 2 and following.gap == sign.gap else None
             if found is not None:
-                minutes, after = found, after + 1
-                after += line.has(after, ("min", "m", "mn"), glued=True)
+                minutes, after = found, after + 1 + line.has(after + 1, ("min", "m", "mn"), glued=True)
         elif sign.text in parting and not (sign.gap or following.gap) and len(following.text) == 2:
             found = line.number(after + 1, 0, 59, 2)
             if found is not None:
@@ -92,8 +91,7 @@ class Times:
                     after += line.has(after, ".", glued=True) and not line.last(after)
         colon = not form
         half, end = self._half(line, after) if self._halves else ("", after)
-        if self._hours and line[end - 1].text == "." and not line[end].text:
-            end -= 1  # the sentence's own
+        end -= bool(self._hours) and line[end - 1].text == "." and not line[end].text  # the sentence's own
         if half and (hours <= 12 or colon):
             return Clock(hours or 12, minutes, seconds, half, named=named), end, colon
         if line.has(after, self._cues["oclock"]):
@@ -129,12 +127,12 @@ class Times:
             ended = last.named and (last.minutes or colon)
             forms = (clock.form, last.form)
             cues = self._cues["dotted_times" if self._hours else "opening"]  # Open 9-5.30
-            cued = "point" in forms and not line.folds.isdisjoint(cues) and (clock.minutes + last.minutes) % 15 == 0
+            cued = "point" in forms and not line.folds.isdisjoint(cues) and not (clock.minutes + last.minutes) % 5
             pointed = (cued or forms == ("point", "point")) and last.hours > clock.hours if self._hours else cued
             sure = "" in forms and (halves or opening or ended or (colon and last_colon))
             dated = line[after].gap and line[place - 1].fold in self._cues["dotted_times"]  # July 19 – 9:30 a.m.
             sure = sure and not (dated or (clock.seconds and last.form == "bare"))  # 13:02:44 - 3 of 8
-            if ((sure or pointed) and not line.has(end, "$€£%", glued=True)) or (
+            if ((sure or pointed) and not line.has(end, ("percent", *"$€£%"))) or (
                 "word" in forms and (halves or colon or (forms[0] == "bare" and not last.hours % 12))
             ):
                 yield Classed(place, end, TimeSpan(clock, last), 0.3)
@@ -146,8 +144,9 @@ class Times:
         called |= line.has(after, self._cues["services"]) and line[after].gap and not self._hours
         near = place - 1 - line.has(place - 1, ",") * (1 + line.has(place - 2, "."))  # Thurs., 7.30
         timed = line[near].fold in self._cues["before_times"] or (line.has(place - 1, ",;") and "pm" in line.folds)
-        timed = timed and not line.folds.isdisjoint(self._cues["occasions"])
-        called |= timed and (zero or clock.minutes % 5 == 0) and line.folds.isdisjoint(self._cues["prices"])
+        timed &= (zero or clock.minutes % 5 == 0) and not line.folds.isdisjoint(self._cues["occasions"])
+        timed |= british and line.has(near, ("at", "till", "until"))  # at 9.02
+        called |= timed and line.folds.isdisjoint(self._cues["prices"])
         listed = not line.folds.isdisjoint(self._cues["timetables"]) and not line[after].text[1:].islower()
         cued = line[place - 1].fold in self._cues["dotted_times"] or (listed and not line.has(after, "€$£%°"))
         dotted = clock.form == "point" and (called or clock.named or cued)
@@ -183,8 +182,7 @@ class Durations:
             if parts and _SIZES[unit] <= _SIZES[parts[-1][1]]:
                 break
             parts.append((count, unit))
-            after += 2
-            after += line.has(after, ".", glued=True) and not line.last(after)
+            after += 2 + (line.has(after + 2, ".", glued=True) and not line.last(after + 2))
         rest = line.number(after, 0, 59, 2) if parts and parts[-1][1] == "hour" and not line[after].gap else None
         if rest is not None and line.cued(place, self._cues):  # dura 2h30
             parts, after = [*parts, (rest, "minute")], after + 1
@@ -201,8 +199,7 @@ class Durations:
     def _counter(self, line: Tokens, place: int) -> Iterator[Classed]:
         numbers, after = [int(line[place].text[:4])], place + 1
         while line.has(after, ":", glued=True) and len(numbers) < 3 and len(line[after + 1].text) == 2:
-            value = line.number(after + 1, 0, 59, 2)
-            if value is None:
+            if (value := line.number(after + 1, 0, 59, 2)) is None:
                 return
             numbers.append(value)
             after += 2
@@ -250,14 +247,15 @@ class Ratios:
         most, end = written_number(line, after + 1)
         if colon and (part != line[place].text or (len(part) < 4 < len(most))) and most.isdecimal():  # 1:50,000
             yield Classed(place, end, Pair(part, most, "to"), 0.3)
-        first, last = line.number(place, 0, 9999, 4), line.number(place + 2, 0, 9999, 4)
+        first, last = line.number(place, 0, 99999, 5), line.number(place + 2, 0, 9999, 4)
         if first is None or last is None or not line.has(place + 1, ":"):
             return
         cued = line.cued(place, self._cues) or line.has(place + 3, self._cues)
         if line[place + 1].gap != line[place + 2].gap or (line[place + 1].gap and not cued):
             return
-        standard = first > 999 and 1900 <= last < 2100 and line[place - 1].text.isupper()  # ISO 8601:2004
-        if standard or (line.has(place + 3, DASHES, glued=True) and line[place + 4].kind == "d"):
+        if first > 999 and 1900 <= last < 2100 and line[place - 1].text.isupper():  # ISO 8601:2004
+            yield Classed(place, place + 3, Year(last, before=str(first)), 0.2)
+        if line.has(place + 3, DASHES, glued=True) and line[place + 4].kind == "d":
             return
         width = len(line[place + 2].text)
         point = line.has(place + 3, ".", glued=True) and line[place + 4].kind == "d" and not line[place + 4].gap

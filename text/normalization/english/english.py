@@ -139,7 +139,7 @@ RULES = (
     Rule("music", maths.music, re.compile(r"[A-G][#♯♭♮bmM\dsad]|/(?<=\d/)\d")),
     emoji.OMITTED,
     Rule("web_addresses", web.web_addresses, web.NEEDED),
-    Rule("code", web.code, re.compile(r"[-_(+*•]|[xX][xX]|0[xX]")),
+    Rule("code", web.code, re.compile(r"[-_(+*•]|[xX][xX]|0[xX]|(?:\.\.\.|…) ?\d")),
     Rule("classes", CLASSES.rewrite, re.compile("")),
     Rule("chemistry", lambda draft: maths.chemistry(draft, lambda n: cardinal(n, draft.british)), maths.CHEMISTRY),
     Rule("units", maths.units, _DIGIT),

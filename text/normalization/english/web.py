@@ -179,7 +179,9 @@ _OPTION = re.compile(r"(?<=\s)(?P<dashes>--?)(?P<name>[a-zA-Z][\w]{0,20}(?:-\w{1
 _SHORT = re.compile(r"[a-z]{1,4}")
 _CALL = re.compile(rf"{START}(?P<name>[A-Za-z_]\w{{0,30}}(?:\.[A-Za-z_]\w{{0,30}}){{0,3}})\(\)")
 _CREMENT = re.compile(rf"{START}(?P<name>[a-z])(?P<sign>\+\+|--)(?=[\s;,.)]|$)")
-_MASKED = re.compile(rf"[*•xX](?<![\w{MASK}].)[*•xX]{{1,3}}[- ]?(?:[*•xX]{{2,4}}[- ]?){{0,3}}(?P<last>\d{{3,4}})(?!\d)")
+_CUT = r"(?i:(?<=acct |card |visa |ount ))(?:\.{3}|…) ?"
+_MASKS = rf"[*•xX](?<![\w{MASK}].)[*•xX]{{1,3}}[- ]?(?:[*•xX]{{2,4}}[- ]?){{0,3}}|{_CUT}"
+_MASKED = re.compile(rf"(?P<ends>\bend(?:s|ed|ing) (?:in |with )?)?(?:{_MASKS})(?P<last>\d{{3,4}})(?!\d)")
 _HEX = re.compile(rf"0[xX](?<![\w{MASK}]..)(?P<digits>[\da-fA-F]{{1,16}}){END}")
 
 
@@ -187,7 +189,7 @@ def code(draft: Draft) -> None:
     draft.replace(_HEX, lambda match: " ".join(digits(c) if c.isdecimal() else c.upper() for c in match[0]), "0")
     if draft.has("-") and _DASHED.search(draft.sentence) and _COMMAND.search(draft.sentence):
         draft.replace(_OPTION, _option)
-    draft.replace(_MASKED, lambda match: f"ending in {digits(match['last'])}", "*•xX")
+    draft.replace(_MASKED, lambda match: f"{match['ends'] or 'ending in '}{digits(match['last'])}", "*•xX.…")
     if "()" in draft.sentence:
         draft.replace(_CALL, lambda match: " dot ".join(_name(part) for part in match["name"].split(".")))
     if "++" in draft.sentence or "--" in draft.sentence:
