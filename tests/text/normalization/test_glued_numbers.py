@@ -163,4 +163,4 @@ def test_the_first_hour_of_a_day_is_twelve_with_a_half(minute: int) -> None:
 
 
 def test_a_code_of_ringgit_is_glued_and_a_room_is_apart() -> None:
-    assert said("It costs RM50.50 in RM 204") == "It costs fifty ringgit and fifty sen in Room 204"
+    assert said("It is RM50.50 in RM 204") == "It is fifty ringgit and fifty sen in Room 204"

@@ -133,8 +133,8 @@ class Amounts:
 
     def _period(self, line: Tokens, place: int) -> tuple[str, int]:
         per = line[place + 1]
-        if line[place].text in self._cues["rates"] and line.ends(place + 1):
-            return line[place].text, place + 1 + (line.has(place + 1, ".", glued=True) and not line.last(place + 1))
+        if line[place].fold in self._cues["rates"] and line.ends(place + 1):
+            return line[place].fold, place + 1 + (line.has(place + 1, ".", glued=True) and not line.last(place + 1))
         if not line.has(place, "/", glued=True) or per.gap:
             return "", place
         if per.kind == "d" and line[place + 2].text in self._cues["portions"] and line.ends(place + 3):
