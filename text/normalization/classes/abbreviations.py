@@ -16,7 +16,7 @@ _SEVERAL = frozenset(("chapter", "figure", "volume", "article", "verse", "table"
 """Parts of which a span follows: chapters five to seven."""
 _BEFORE_COUNTIES = frozenset((",", "in", "of", "from", "near"))
 _PERIODS = frozenset(("hour", "day", "week", "month", "year"))
-_OWNERS = frozenset(("my", "your", "his", "her", "its", "our", "their", "the", "phone", "mobile", "same"))
+_OWNERS = frozenset(("my", "your", "his", "her", "its", "our", "their", "the", "phone", "mobile", "same", "a", "an"))
 _WAYS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _VOWELS = frozenset("aeiouy")
 _BEFORE_PLACES = frozenset(("in", "from", "of", "to", "near", "at"))
@@ -38,7 +38,7 @@ class Abbreviations:
         self._anywhere = folded(ANYWHERE, True)
         cues = word_lists(table["contexts"])
         self._bare_titles, self._bare_labels = cues["titles"], cues["labels"]
-        self._unnumbered = cues["unnumbered"]
+        self._alone, self._unnumbered = cues["alone"], cues["unnumbered"]
         self._cased, self._dated, self._chat = table["cased"], table["dated"], table["chat"]
         self._small, self._channel, self._doubtful = cues["small"], cues["channel"], cues["words"]
         known = (self._titles, self._streets, self._labels, self._anywhere, self._chat, SENSES)
@@ -112,6 +112,7 @@ class Abbreviations:
             return "" if housed else "doctor"
         named = self._is_name(line, after) or (stopped and token.fold == "st" and line[after].text[:1].isupper())
         joined = line.has(after, ("and", "or", "&")) and stopped and token.fold != "st"
+        joined |= stopped and token.fold in self._alone and line.has(place - 1, _OWNERS) and not line.last(after - 1)
         if not (named or joined) or (token.fold == "dr" and self._is_street(line, place, after, stopped)):
             return ""
         return title
@@ -192,6 +193,8 @@ class Abbreviations:
         if line[place - 1].text in (".", "'", "’") and not token.gap:
             return ""
         mixed = stop and number.kind == "w" and line[after + 1].kind == "d" and not line[after + 1].gap
+        inner = stop and number.text == "(" and line.has(after + 2, ")") and len(token.text) > 1
+        mixed |= inner and len(line[after + 1].text) < 4
         small = len(number.text) > 1 and number.text.islower()
         roman = stop and number.gap and (number.text.isupper() or small) and ROMAN.issuperset(number.text.upper())
         roman = roman and not self._is_initial(line, after)

@@ -48,6 +48,7 @@ class Addresses:
         self._stopped = {
             written.casefold(): full for written, full in ({full: full for full in names} | stopped).items()
         }
+        self._lasts = {name.casefold().split()[-1] for name in (*names, *stopped)} | {code[1] for code in self._states}
         self._parties = table["parties"]
         self.words = frozenset((*self._states, *self._stopped, *map(str.casefold, self._parties), *"nrs"))
         seconds: dict[str, Iterable[str]] = dict.fromkeys("NRS", (".",)) | dict.fromkeys(self._parties, DASHES)
@@ -61,6 +62,9 @@ class Addresses:
         house, after, flat = line[place].text, place + 1, ""
         if line[place].kind != "d" or len(house) > 5:
             return
+        stop = line.has(place - 1, ".,", glued=True)
+        if len(house) == 5 and line[place - 1 - stop].fold in self._lasts and line.cued(place - 1, ","):
+            yield Classed(place, after, State("", house, ""), _COST)  # Austin, Texas 78701
         if line[after].kind == "w" and not line[after].gap:
             flat, after = line[after].text.upper(), after + 1
             if flat not in ("A", "B", "C", "D"):

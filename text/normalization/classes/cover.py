@@ -229,8 +229,14 @@ class Classes:
         spans = ((line[each.first].start, line[each.last - 1].end) for each in cover)
         edits = [Edit(*span, self._said(each, line, draft.british)) for span, each in zip(spans, cover, strict=True)]
         ends = {each.last for each in cover if isinstance(each.fields, Measure | Money | InWords)}
-        slashes = (line[each.first - 1] for each in cover if each.first - 1 in ends and line[each.first].kind != "w")
-        edits += [Edit(slash.start, slash.end, ", ") for slash in slashes if slash.text == "/"]  # 180°C/350°F
+        slashes = {each.first - 1 for each in cover if each.first - 1 in ends and line[each.first].kind != "w"}
+        free = set(range(2, len(line.tokens) * ("units" in draft.on and "/" in line.folds)))
+        free.difference_update(*(range(each.first - 1, each.last) for each in cover))
+        kinds = ("".join(" " * each.gap + each.kind for each in line[place - 2 : place + 2]) for place in free)
+        slashes.update(
+            place for place, kind in zip(free, kinds, strict=True) if kind.endswith("d wsd")
+        )  # 9 points/4 fouls
+        edits += [Edit(*line[place][3:5], ", ") for place in slashes if line[place].text == "/"]  # 180°C/350°F
         draft.put(sorted(edits))
 
     def _said(self, item: Classed, line: Tokens, british: bool) -> str:

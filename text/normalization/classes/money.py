@@ -9,7 +9,7 @@ from text.locales.tables import word_lists
 from text.normalization.classes.cover import Classed, Parser
 from text.normalization.classes.fields import Money
 from text.normalization.classes.numbers import Written, signed, written, written_number
-from text.normalization.classes.tokens import Tokens
+from text.normalization.classes.tokens import DASHES, Tokens
 
 _COST = 0.35
 
@@ -102,7 +102,8 @@ class Amounts:
                 return
             after += 2
         per, after = self._period(line, after)
-        after += 2 * (line.has(after, "/", glued=True) and line.has(after + 1, "-", glued=True))  # Rs. 500/-
+        even = line.has(after, "/.,", glued=True) and line.has(after + 1, DASHES, glued=True)
+        after += 2 * (even and (line[after + 2].gap or line[after].text == "/"))  # Rs. 500/-, CHF 120.-
         counted = line[after].fold.removesuffix("s") in self._cues["singular"]
         singular = singular or counted or self._describes(line, place, after)
         money = money._replace(currency=sign, country=country, magnitude=magnitude, per=per)
