@@ -149,12 +149,8 @@ class Addresses:
             yield from [Classed(place, place + 4 - line.closing(place + 3), State(name, "", ""), 0.3)][: bool(name)]
         named = comma and not line[place - 3].text.islower()
         titled = named and line.cued(place, ("dr", "doctor"), 6)  # Dr. S. Patel, MD
-        earned = (
-            comma
-            and token.text in self._earned
-            and line[place - 3].kind == "w"
-            and (british or line[place - 3].text.istitle())
-        )
+        earned = comma and token.text in self._earned and line[place - 3].kind == "w"
+        earned &= british or line[place - 3].text.istitle()
         titled |= earned and not self._in_a_place(line, place - 2)  # Ana Lee, MS, said
         placed = not comma or line.small or town.text[:1].isupper()
         if token.fold not in self._states or titled or not placed:

@@ -89,10 +89,12 @@ class Codes:
             after += line[after].fold != "" and line[after].fold in skipped
         first, groups, signs, end = after, [""], 0, after
         small = line[first + 1].gap and line[first].fold in words("en", "function_words")  # A US PASSPORT IN 2024
-        bare = (
-            line[place].fold == "no" and line[place + 1].kind in ("d", "w") and line[place - 1].fold not in self._codes
-        )
-        if small or bare or (not line[first].gap and line[first - 1].text != "#"):
+        bare = line[place].fold == "no" and line[place + 1].kind != "s"  # no W-2 yet
+        if (
+            small
+            or (bare and line[place - 1].fold not in self._codes)
+            or (not line[first].gap and line[first - 1].text != "#")
+        ):
             return
         while len(groups) < _MOST_GROUPS:
             token, following = line[after], line[after + 1]
@@ -219,9 +221,8 @@ def mixed(line: Tokens, place: int, glued: bool = True) -> Iterator[Classed]:
     if not (zeros if joined else glued):
         return
     groups = tuple(token.text for token in line.tokens[place:after] if token.kind != "s")
-    many = (
-        joined or len(groups) > 2 or (len(groups) == 2 and max(map(len, groups)) > 5 and not _WORD.fullmatch(groups[0]))
-    )
+    long = len(groups) == 2 and max(map(len, groups)) > 5
+    many = joined or len(groups) > 2 or (long and not _WORD.fullmatch(groups[0]))
     if ((many and sum(map(len, groups)) > 6) or groups[:2] == ("0", "x")) and line.ends(after):
         yield Classed(place, after, Identifier("", groups), 0.4)
 

@@ -317,19 +317,11 @@ class NumberForms:
         lettered = lettered or (paired and not line[place - 1].gap)  # 720V/760M
         sexes = token.text == "M" and len(number) < 3 and "f" in line.folds  # 2M, 1F
         lettered = lettered or (line.has(after + 1, "'’", glued=True) and line[after + 2].fold == "s")  # 4B's tenant
-        code = len(number) > 1 and number[0] == "0" and number[1] != "."  # 00412B
-        if (
-            not magnitude
-            or sexes
-            or lettered
-            or code
-            or token.gap
-            or (not line.ends(after + 1) and following.text != "-")
-        ):
+        lettered = lettered or (number[0] == "0" and number[1:2].isdecimal())  # 00412B
+        if not magnitude or sexes or lettered or token.gap or (not line.ends(after + 1) and following.text != "-"):
             return
-        named = (
-            _NAMED_K if token.text == "K" or line.has(place - 1, _ARTICLES) else _SCREENS if token.text == "k" else ()
-        )
+        named = _SCREENS | _NAMED_K if line.has(place - 1, _ARTICLES) else _SCREENS
+        named = {"k": named, "K": _NAMED_K}.get(token.text, frozenset())
         if not last and number in named and not counted and following.text != "+":
             return
         plus = line.has(after + 1, "+", glued=True) and line[after + 2].kind != "w"
