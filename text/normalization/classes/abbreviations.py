@@ -160,7 +160,7 @@ class Abbreviations:
     def _is_way(self, line: Tokens, after: int) -> bool:
         """True if one or two names and a part of a street's name follow: W. Madison St."""
         return any(
-            line[near].fold in self._streets and line[near - 1].text.istitle() for near in (after + 1, after + 2)
+            line[near].fold in self._streets and line[near - 1].text[:1].isupper() for near in (after + 1, after + 2)
         )
 
     def _street(self, line: Tokens, place: int, after: int, stop: bool) -> str:
@@ -209,7 +209,8 @@ class Abbreviations:
 
     def _word(self, line: Tokens, place: int, after: int, stop: bool) -> str:
         token, following = line[place], line[after]
-        housed = line[place - 1].kind == "d" and following.text.istitle()  # 170 N. Main
+        near = line.has(place - 1, ("in", "near")) and line[after + 1].text not in ("'", "’")  # in N. Platte
+        housed = (near or line[place - 1].kind == "d") and following.text.istitle()  # 170 N. Main
         if token.text in _WAYS and stop and (housed or following.fold in self._regions or self._is_way(line, after)):
             return _WAYS[token.text]
         named = line[place - 1].text.istitle() and following.text.istitle() and following.gap
@@ -275,8 +276,7 @@ class Initialisms:
         self.words = frozenset(name.rstrip("0123456789") for name in self._said) | self._spelled
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        token, after = line[place], place + 1
-        following = line[after]
+        token, after, following = line[place], place + 1, line[place + 1]
         if following.text in (".", "-", "/") and not following.gap and line[after + 1].text and not line[after + 1].gap:
             return
         parts = [token.text]
