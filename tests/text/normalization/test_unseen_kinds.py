@@ -392,27 +392,3 @@ def test_a_common_word_with_a_capital_begins_a_sentence_after_an_abbreviation_in
     for word in ("Plan", "Limit", "Call", "Enjoy"):
         assert sum("\n" not in said(f"We saw it {short}. {word} it now.") for short in plain) < len(plain) / 20
     assert "\n" not in said("It is the U.S. Open at St. Mark Natl. Park in Bldg. Three of the Dept. Store.")
-
-
-def test_a_title_is_read_without_a_name_after_an_article_or_an_owner() -> None:
-    titles = {
-        title: ABBREVIATIONS["titles"][title.capitalize()] for title in word_list(ABBREVIATIONS["contexts"]["alone"])
-    }
-    owners = ("the", "our", "a")
-    texts = {
-        f"We saw {who} {title.capitalize()}. there.": f"We saw {who} {full} there."
-        for title, full in titles.items()
-        for who in owners
-    }
-    assert [text for text, spoken in texts.items() if said(text) != spoken] == []
-
-
-def test_a_label_is_read_before_its_number_in_brackets() -> None:
-    labels = ("para", "sec", "art", "fig", "cl", "subpara", "ch")
-    read = {label: said(f"See {label}. (b) here.").split()[1] for label in labels}
-    assert [label for label, full in read.items() if label == full.rstrip(".")] == []
-
-
-def test_the_code_after_a_state_s_name_is_said_digit_by_digit() -> None:
-    states = ("Oregon", "Ore.", "Tex.", "New York", "N.Y.", "West Virginia", "Calif.")
-    assert [state for state in states if not said(f"Lee, {state} 97214").endswith("nine seven two one four")] == []

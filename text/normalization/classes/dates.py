@@ -69,9 +69,8 @@ class Dates:
             year, with_year = self._year(line, end)
             yield Classed(place, with_year if year else end, Both(Date(0, month), Date(year, last)), _COST)
         last, end = self._month(line, after + 1) if line.has(after, "/", glued=True) and not self._plain else (0, after)
-        yield from [Classed(place, end, Both(Date(0, month), Date(0, last), "and"), _COST)][
-            : last and not line[after + 1].gap
-        ]
+        if last and not (line[after + 1].gap or line.has(end, "/", glued=True)):
+            yield Classed(place, end, Both(Date(0, month), Date(0, last), "and"), _COST)
 
     def _short_month(self, line: Tokens, place: int) -> Iterator[Classed]:
         """Short month before a year, after a preposition, or with a full stop."""
@@ -166,7 +165,10 @@ class Dates:
         bare = bare and not (line.has(after, "'’-/:") or line.has(place - 1, self._and))
         sure = line[place].fold not in self._cues["words"] and (month > 1 or line.has(place - 1, ("in", "since")))
         short = line[place].fold not in self._full and line.cued(place, self._cues["month"], 1) and cued
-        if short and (stopped or (bare and sure)):
+        titled = {token.fold for token in line.tokens if token.text.istitle()} - self._full
+        listed = line[place].fold in titled and len(self._months.keys() & titled) > 1  # Jan., Apr. & Jul.
+        listed &= stopped or not line[after].gap or not line[after].text.istitle()
+        if listed or (short and (stopped or (bare and sure))):
             yield Classed(place, after, Date(0, month), _COST)
 
     def _day_first(self, line: Tokens, place: int, number: int) -> Iterator[Classed]:

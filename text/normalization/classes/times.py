@@ -393,5 +393,9 @@ class Years:
             return
         if line.has(place + 2, ("s", *_APOSTROPHES), glued=True):
             yield from self._decades(line, place, place + 1)
+        first, after = int(line[place + 1].text), place + 3 + line.has(place + 3, _APOSTROPHES, glued=True)
+        last = line.number(after, 0, 99, 2) if line.dash(place + 2) and len(line[after].text) == 2 else None
+        if last is not None and (last > first or after > place + 3):
+            yield Classed(place, after + 1, Year(first, last or 2000), 0.3)  # '98-'02
         if not line.has(place + 2, ("'", "’", '"'), glued=True):
-            yield Classed(place, place + 2, Year(int(line[place + 1].text)), _YEAR_COST)
+            yield Classed(place, place + 2, Year(first), _YEAR_COST)
