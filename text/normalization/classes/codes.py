@@ -54,6 +54,7 @@ class Codes:
             if joined and len(token.text) < 4 and 6 <= len(second.text) < 12 and line.ends(place + 3):
                 yield Classed(place, place + 3, Identifier("", (token.text, second.text)), _COST)
             yield from self._after_word(line, place)
+            yield from mixed(line, place, glued=False)  # 042-190-17
         elif token.fold == "zip" or token.fold in self._books:
             yield from self._named(line, place)
         elif token.fold in self._codes or token.fold in ("no", "dkt"):

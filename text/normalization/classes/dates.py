@@ -30,9 +30,9 @@ class Dates:
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         for found in self._single(line, place, british):
             yield found
-            if isinstance(found.fields, Date) and found.fields.day and found.fields.month and line.dash(found.last):
+            if isinstance(found.fields, Date) and found.fields[1] and any(found.fields[:3:2]) and line.dash(found.last):
                 for last in self._single(line, found.last + 1, british):
-                    if isinstance(last.fields, Date) and last.fields.day and last.fields.month:
+                    if isinstance(last.fields, Date) and last.fields[1] and any(last.fields[:3:2]):
                         yield Classed(place, last.last, Both(found.fields, last.fields), 0.25)
 
     def _single(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
@@ -273,7 +273,7 @@ class Dates:
             return _COST if zero or weekday or follows or spanned or announced or falls else 0
         other = place - 4 - line.has(place - 2, ",")  # due 9/27, not 10/4
         dated = line.has(place - 1, cues["other_date"]) and line[other + 1].text == "/" and line[other].kind == "d"
-        cued = self._announced(line, place, padded) or (dated and self._announced(line, other, padded))
+        cued = self._announced(line, place, padded) or (dated and line.cued(other, self._cues["date"], 9))
         near = line.has(after, (",", "@", "at")) and line[after + 1].kind == "d" and line.has(after + 2, ":-–")
         weekday = weekday or (near and not line.folds.isdisjoint(("am", "pm", "m")))  # 11/6, 4–5:30 p.m.
         cued = cued or weekday or not line.folds.isdisjoint(cues["date_lines"])

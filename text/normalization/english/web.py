@@ -181,7 +181,7 @@ _CALL = re.compile(rf"{START}(?P<name>[A-Za-z_]\w{{0,30}}(?:\.[A-Za-z_]\w{{0,30}
 _CREMENT = re.compile(rf"{START}(?P<name>[a-z])(?P<sign>\+\+|--)(?=[\s;,.)]|$)")
 _CUT = r"(?i:(?<=acct |card |visa |ount ))(?:\.{3}|…) ?"
 _MASKS = rf"[*•xX](?<![\w{MASK}].)[*•xX]{{1,3}}[- ]?(?:[*•xX]{{2,4}}[- ]?){{0,3}}|{_CUT}"
-_MASKED = re.compile(rf"(?P<ends>\bend(?:s|ed|ing) (?:in |with )?)?(?:{_MASKS})(?P<last>\d{{3,4}})(?!\d)")
+_MASKED = re.compile(rf"(?P<ends>(?i:\bend(?:s|ed|ing) (?:in |with )?))?(?:{_MASKS})(?P<last>\d{{3,4}})(?!\d)")
 _HEX = re.compile(rf"0[xX](?<![\w{MASK}]..)(?P<digits>[\da-fA-F]{{1,16}}){END}")
 
 
