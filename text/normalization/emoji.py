@@ -16,15 +16,15 @@ _PICTURES = (
 _JOINED = rf"[{_PICTURES}\u20e3\ufe0f]"
 _CUE = (
     r"(?:[☎☏📞📱📲](?=\ufe0f? ?[+(]?\d)|[♩♪](?= ?= ?\d)|(?:(?<=\w)|(?<=\w ))♭"
-    r"|[♠♣♥♦](?=10|[2-9TJQKA])|(?<=[2-9TJQKA0])[♠♣♥♦]|[⬆⬇📈📉](?=\ufe0f? ?[$£€+~]?\d)|(?<=\w )➡(?=\ufe0f? \w))"
+    r"|[♠♣♥♦](?=10|[2-9TJQKA])|(?<=[2-9TJQKA0])[♠♣♥♦]|[⬆⬇📈📉](?=\ufe0f? ?[$£€+~]?\d)|(?<=\w )➡(?=\ufe0f? \w)"
+    r"|[★⭐](?=[★⭐☆½])|(?<=[★⭐☆½])[★⭐☆]|(?<=\d)[★⭐]|(?<=\d )[★⭐])"
 )
-"""Cue before a number, flat after a note, suit of a card, or step, which stay until the classes are read."""
-_CUES = re.compile("[☎☏📞📱📲♩♪♠♣♥♦] ?")
+"""Cue before a number, flat after a note, suit of a card, step or rating, which stay until the classes are read."""
+_CUES = re.compile("[☎☏📞📱📲♩♪♠♣♥♦★⭐☆] ?")
 _PICTURE = re.compile(rf" ?(?:(?!{_CUE}){_JOINED})+")
 _BEFORE = rf"(?:^| |(?<={_JOINED}))"
 _EMOTICON = re.compile(rf"{_BEFORE}[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|{_JOINED}|$)|{_BEFORE}<3{END}(?![.,]\d)")
-_SKIN_TONES = range(0x1F3FB, 0x1F400)
-_FLAG_LETTERS = range(0x1F1E6, 0x1F200)
+_SKIN_TONES, _FLAG_LETTERS = range(0x1F3FB, 0x1F400), range(0x1F1E6, 0x1F200)
 _STARS = re.compile(
     r"(?<=\d)(?: ?[★⭐]\ufe0f?)+|(?P<full>[★⭐]{1,5})☆{1,5}|(?P<some>[★⭐]{1,5})½☆{0,4}"
     r"|(?P<all>[★⭐]{4,5}|⭐{2,3})(?![★⭐])"

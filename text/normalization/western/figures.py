@@ -213,18 +213,19 @@ class FigureParser:
                 yield Classed(place, number.after, InWords("Cardinal", said), 0.6)
 
     def minutes(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        """Minute of a match beside a name, or after an article: Messi 12', 45'+2' Leão, al 12'."""
+        """Minute of a match beside a name, or after an article: Messi 12', 45'+2' Leão, al 90+3."""
         locale, minute = self._locale, line.number(place, 1, 120, 3)
-        after = place + 1 + line.has(place + 1, "'’′", glued=True)
+        after = place + 1 + (marked := line.has(place + 1, "'’′", glued=True))
         added = line.number(after + 1, 1, 15, 2) if line.has(after, "+", glued=True) else None
         after += 2 + line.has(after + 2, "'’′", glued=True) if added is not None else 0
         before = line[place - 1 - line.has(place - 1, "'’,")]
-        if before.fold in locale.cue["minutes"] or glued(line, after) or not (minute and line.has(after - 1, "'’′")):
-            return
         article, named = before.fold in locale.cue["minute_after"], before.fold in locale.all_units["min"]
-        names = (before, line[after]) if line[after].gap else (before,)
-        goals = named or added or before.fold in locale.cue["minute"] or line.folds & locale.cue["goals"]
-        if article or goals or any(name.text.istitle() and len(name.text) > 2 for name in names):
+        goals = named or before.fold in locale.cue["minute"] or line.folds & locale.cue["goals"]
+        told = minute and (marked or (added and (article or goals)))
+        if not told or before.fold in locale.cue["minutes"] or glued(line, after):
+            return
+        names = (before, line[after])[: 1 + bool(line[after].gap)]
+        if article or goals or added or any(name.text.istitle() and len(name.text) > 2 for name in names):
             more = f" {locale.signs['+']} {locale.cardinal(added)}" if added else ""
             noun = "" if named else f"{locale.all_units['min'][0]} "
             number = noun + locale.cardinal(minute) + more if locale.numbers else f"{minute} {noun}".rstrip()
@@ -233,8 +234,7 @@ class FigureParser:
 
     def codes(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
         """Digits after a word that announces a code, and numbers with zeros in front."""
-        locale = self._locale
-        token = line[place]
+        locale, token = self._locale, line[place]
         padded = token.kind == "d" and len(token.text) > 1 and token.text[0] == "0"
         if padded and line[place + 1].text not in (".", ","):
             yield Classed(place, place + 1, Identifier("", (token.text,)), 0.7)
