@@ -16,11 +16,10 @@ _PICTURES = (
 _JOINED = rf"[{_PICTURES}\u20e3\ufe0f]"
 _CUE = (
     r"(?:[☎☏📞📱📲](?=\ufe0f? ?[+(]?\d)|[♩♪](?= ?= ?\d)|(?:(?<=\w)|(?<=\w ))♭"
-    r"|[♠♣♥♦](?=10|[2-9TJQKA])|(?<=[2-9TJQKA0])[♠♣♥♦]|[⬆⬇📈📉](?=\ufe0f? ?[$£€+~]?\d)|(?<=\w )➡(?=\ufe0f? \w)"
-    r"|[★⭐](?=[★⭐☆½])|(?<=[★⭐☆½])[★⭐☆]|(?<=\d)[★⭐]|(?<=\d )[★⭐])"
+    r"|[♠♣♥♦](?=10|[2-9TJQKA])|(?<=[2-9TJQKA0])[♠♣♥♦]|[⬆⬇📈📉](?=\ufe0f? ?[$£€+~]?\d)|(?<=\w )➡(?=\ufe0f? \w))"
 )
-"""Cue before a number, flat after a note, suit of a card, step or rating, which stay until the classes are read."""
-_CUES = re.compile("[☎☏📞📱📲♩♪♠♣♥♦★⭐☆] ?")
+"""Cue before a number, flat after a note, suit of a card, or step, which stay until the classes are read."""
+_CUES = re.compile("[☎☏📞📱📲♩♪♠♣♥♦] ?")
 _PICTURE = re.compile(rf" ?(?:(?!{_CUE}){_JOINED})+")
 _BEFORE = rf"(?:^| |(?<={_JOINED}))"
 _EMOTICON = re.compile(rf"{_BEFORE}[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|{_JOINED}|$)|{_BEFORE}<3{END}(?![.,]\d)")
