@@ -29,6 +29,7 @@ _STARS = re.compile(
     r"|(?P<all>[★⭐]{4,5}|⭐{2,3})(?![★⭐])"
 )
 _RATED: dict[str, dict[str, str]] = table("all", "emoji")
+_OPENING = frozenset(("", *" \n([{“‘\"'«*"))
 _ONE = re.compile(r"(?<![\d.,])1$")
 _NOUN = re.compile(r" (?!(?:and|or|from|on|for|in|by|is|with|out|to|of|but|at)\b)[a-z]")
 _BOXES = {"☐": "unchecked:", "☑": "checked:", "☒": "crossed:"}
@@ -51,7 +52,8 @@ def _stars(match: re.Match[str], english: bool, one: str, several: str) -> str:
     )
     half, _, plain = several.rpartition("|")
     pause = "," * bool(english and _BEGINS.match(text, end))
-    return f" {f'{len(full)} ' * bool(full)}{one if single else half if match['some'] else plain}{pause}"
+    gap = " " * (text[match.start() - 1 : match.start()] not in _OPENING)
+    return f"{gap}{f'{len(full)} ' * bool(full)}{one if single else half if match['some'] else plain}{pause}"
 
 
 def _read(match: re.Match[str]) -> str | None:

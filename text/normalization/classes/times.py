@@ -71,7 +71,7 @@ class Times:
             return None, place, False
         after, minutes, seconds, form, named, fraction = place + 1, 0, 0, "bare", False, ""
         sign, following = line[after], line[after + 1]
-        parting = ":.h" if line.has(place - 1, self._cues["before_h"]) else ":."
+        parting = ":." + next((sign for sign in "h," if line.has(place - 1, self._cues[f"before_{sign}"])), "")
         if sign.kind == "w" and sign.fold in self._hours:
             after, form, named = after + 1, "", not line.has(place - 1, self._cues["dotted_times"])
             found = line.number(after, 0, 59, 2) if len(following.text) == 2 and following.gap == sign.gap else None
@@ -99,9 +99,8 @@ class Times:
         return Clock(hours, minutes, seconds, form=form, named=named, fraction=fraction), after, colon
 
     def parse(self, line: Tokens, place: int, british: bool) -> Iterator[Classed]:
-        token = line[place]
+        token, zero = line[place], line[place].text[:1] == "0"
         full = line.cued(place, self._cues["before_hours"], 1 + line.has(place - 1, "."))
-        zero = token.text[:1] == "0"
         zone = "" if line[place + 1].gap or self._hours else _ZONES.get(line[place + 1].text, "")
         local = line.has(place + 1, self._cues["military"]) and line.has(place + 2, self._cues["military"])  # hrs local
         military = _military(token.text) if full or zero or local or zone == "Zulu" else None

@@ -51,7 +51,7 @@ _QUANTITIES = word_list(_REFERENCES["quantities"])
 _LETTERED = {short: full for short, full in LABELS.items() if full not in _QUANTITIES}
 _LABELS = LabelledNumbers(_REFERENCES, PARTS, PLACES, _LETTERED)
 _LISTS = word_lists({name: listed.casefold() for name, listed in _REFERENCES.items()})
-_CODES = Codes(_LISTS)
+_CODES, _CAPITALS = Codes(_LISTS), re.compile("[A-Z]{1,4}")
 _NUMERALS = RomanNumerals(_LISTS, plain=False)
 _ABBREVIATIONS = Abbreviations(table("en", "abbreviations"))
 _ADDRESSES = Addresses(table("en", "addresses"), STREETS, ANYWHERE)
@@ -72,7 +72,7 @@ CLASSES = Classes(
         ("references", Parser(frozenset("§"), sections, numbers=False)),
         ("roman_numerals", _NUMERALS.parser),
         ("roman_numerals", _NUMERALS.letters),
-        ("codes", Parser(_CODES.words, _CODES.parse, mixed=True, also=re.compile("[A-Z]{1,4}").fullmatch)),
+        ("codes", Parser(_CODES.words, _CODES.parse, mixed=True, also=_CAPITALS.fullmatch)),
         ("ranges", Parser(_NUMBERS, lettered, needs=DASHES)),
         ("ranges", Parser.of(letters, dict.fromkeys(string.ascii_uppercase, ("-",))).also_bare()),
         ("ranges", Parser(_NUMBERS, Scores(_LISTS["scores"], _CUES["numbered"]).parse, needs=frozenset("-–:"))),

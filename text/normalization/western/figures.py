@@ -32,7 +32,8 @@ class FractionParser:
         hindi = whole and above == 1 and below in (2, 4) and not locale.numbers  # forms of Hindi: साढ़े 3
         noun = noun_after(line, after)
         several = below == above + 1 > 2 and line.has(after, locale.cue["several"])  # 4/5 pers.
-        marked = several or line.cued(place, locale.cue["marks"] | locale.cue["labels"], 3)  # note 4/5
+        alone = not place and line.last(after) and below in (5, 10)
+        marked = alone or several or line.cued(place, locale.cue["marks"] | locale.cue["labels"], 3)  # note 4/5
         listed = str(below) in locale.fractions or (whole and not locale.numbers)
         mark = below == 10 and above > 1 and not whole
         summed = below > 1 and not line.folds.isdisjoint(locale.cue["sums"])  # simplifiez 12/18
