@@ -341,7 +341,8 @@ def related(text: str, end: int, name: str) -> str:
     """Name of a relation after a text's part: greater than zero, rather than a clause, after "for all n"."""
     opening = _OPENING.search(text, max(0, end - 60), end)
     for written, phrase in _TABLE["let" if opening["let"] else "phrased"].items() if opening else ():
-        name = phrase + name.removeprefix(written) if name.startswith(written) else name
+        if name.startswith(written):
+            name = phrase + name.removeprefix(written)
     return name
 
 

@@ -222,8 +222,8 @@ class FigureParser:
         before = line[place - 1 - line.has(place - 1, "'’,")]
         article, named = before.fold in locale.cue["minute_after"], before.fold in locale.all_units["min"]
         goals = named or before.fold in locale.cue["minute"] or line.folds & locale.cue["goals"]
-        told = minute and (marked or (added and (article or goals)))
-        if not told or before.fold in locale.cue["minutes"] or glued(line, after):
+        told = marked or (added and (article or goals))
+        if not (minute and told) or before.fold in locale.cue["minutes"] or glued(line, after):
             return
         names = (before, line[after])[: 1 + bool(line[after].gap)]
         if article or goals or added or any(name.text.istitle() and len(name.text) > 2 for name in names):
