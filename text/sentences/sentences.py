@@ -114,7 +114,7 @@ def ends_sentence(text: str) -> bool:
 
 def _items(stretch: str) -> Iterator[str]:
     """Items of a list in one line ("1.) The first 2.) The second"); any other stretch comes unchanged."""
-    last, starts = _ITEM.search(stretch), [0]
+    last, starts = (_ITEM.search if ":" in stretch or "?" in stretch else _ITEM.match)(stretch), [0]
     if last and (last.start() == 0 or stretch[last.start() - 2] in ":?"):
         first = last.start()
         for item in _ITEM.finditer(stretch, last.end()):

@@ -125,7 +125,7 @@ _CONSTANTS = {name: list(map(_constant, _TABLE[name].values())) for name in ("be
 
 def _constants(draft: Draft, name: str) -> None:
     for written, said, signs, within in _CONSTANTS[name]:
-        if within.search(draft.sentence):
+        if draft.has(signs) and within.search(draft.sentence):
             draft.replace(written, said, signs)
 
 
