@@ -275,7 +275,8 @@ class Dates:
         dated = line.has(place - 1, cues["other_date"]) and line[other + 1].text == "/" and line[other].kind == "d"
         cued = self._announced(line, place, padded) or (dated and line.cued(other, self._cues["date"], 9))
         near = line.has(after, (",", "@", "at")) and line[after + 1].kind == "d" and line.has(after + 2, ":-–")
-        weekday = weekday or (near and not line.folds.isdisjoint(("am", "pm", "m")))  # 11/6, 4–5:30 p.m.
+        halved = line.has(after, ",@") and line.has(after + 2, ("a", "p", "am", "pm"), glued=True)  # 7/16, 6p
+        weekday |= halved or (near and not line.folds.isdisjoint(("am", "pm", "m")))  # 11/6, 4–5:30 p.m.
         cued = cued or weekday or not line.folds.isdisjoint(cues["date_lines"])
         if cued or zero:
             return 0.5 - 0.1 * cued

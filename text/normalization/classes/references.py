@@ -256,7 +256,9 @@ def lettered(line: Tokens, place: int, british: bool) -> Iterator[Classed]:
     solid = not any(token.gap for token in near) and dash.text in DASHES and len(line[place].text) < 5
     if solid and _PARTS.issuperset((letter.text, line[last].text)):
         words = "".join(token.text.upper() for token in near[2:])
-        yield Classed(place, last + 1, Labelled("", (f"{line[place].text}{letter.text.upper()}", "to", words)), _COST)
+        hours = 0.1 * (letter.text == line[last].text == "a" and len(line[place].text) < 3)  # 9a-10a
+        labels = f"{line[place].text}{letter.text.upper()}", "to", words
+        yield Classed(place, last + 1, Labelled("", labels), _COST + hours)
 
 
 def letters(line: Tokens, place: int, british: bool) -> Iterator[Classed]:
