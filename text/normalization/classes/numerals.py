@@ -11,6 +11,7 @@ from text.locales.tables import word_lists
 from text.normalization.classes.cover import Classed
 from text.normalization.classes.fields import Both, Fraction, Number, Ordinal, Pair, Span
 from text.normalization.classes.numbers import LONGEST, SLASHES, fraction_at, signed, written_number
+from text.normalization.classes.references import Labelled
 from text.normalization.classes.tokens import VULGAR, Tokens
 
 _COST = 0.5
@@ -315,8 +316,9 @@ class NumberForms:
         lettered = token.text == "B" and len(label) > 3 and label.istitle() and len(number) < 3  # Session 2B, Grade: 7B
         paired = line[place - 1].text == "/" and line[place - 2].kind == "w" and line[place - 2].text != token.text
         lettered = lettered or (paired and not line[place - 1].gap)  # 720V/760M
-        letters = {line[at + 1].text for at, each in enumerate(line.tokens) if each.text == number and at != place}
-        lettered = lettered or any(len(each) == 1 and each.isupper() for each in letters)  # in 2A and 2B
+        if len(line.lettered.get(number, "")) > 1:  # in 2A and 2B
+            yield Classed(place, after + 1, Labelled("", (f"{number}{token.text}",)), 0.3)
+            return
         sexes = token.text == "M" and len(number) < 3 and "f" in line.folds  # 2M, 1F
         lettered = lettered or (line.has(after + 1, "'’", glued=True) and line[after + 2].fold == "s")  # 4B's tenant
         lettered = lettered or (number[0] == "0" and number[1:2].isdecimal())  # 00412B

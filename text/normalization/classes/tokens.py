@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from text.normalization.draft import GAP, MASK
@@ -142,6 +143,15 @@ class Tokens(list[Lexeme]):
     def closing(self, place: int) -> bool:
         """True if only closing quotes and brackets follow the token."""
         return self.last(place) and all(token.text in _CLOSING for token in self.tokens[place + 1 :])
+
+    @cached_property
+    def lettered(self) -> Mapping[str, set[str]]:
+        """Single capitals glued to numbers, by the number."""
+        found: dict[str, set[str]] = {}
+        for one, other in pairwise(self.tokens):
+            if one.kind == "d" and not other.gap and len(other.text) == 1 and other.text.isupper():
+                found.setdefault(one.text, set()).add(other.text)
+        return found
 
     @cached_property
     def _between_spans(self) -> frozenset[int]:
