@@ -107,7 +107,7 @@ class Telephones:
             country = groups[0] in ("1", "001") and len(signs) > 2
             kinds = set(signs[country:])
             good = len(kinds) == 1 and lengths in _LENGTHS[signs[-1] if signs[-1] in _LENGTHS else "-"]
-            good = good or (lengths == (3, 3, 4) and kinds == {" "} and line.cued(place, self._calls))
+            good = good or (lengths in ((3, 3, 4), (3, 4)) and kinds <= {" ", "."} and line.cued(place, self._calls))
             good = good or (token.text[0] == "0" and kinds == {" "} and 3 <= lengths[0] <= 5 and 9 <= total <= 11)
             fours = lengths[:-1] == (4,) * (len(groups) - 1) and len(groups) > 3 and kinds == {" "}
             good = good or (fours and lengths[-1] < 5 and any(group[0] == "0" for group in groups))  # 9400 1000 0000 00
