@@ -195,7 +195,7 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     for part in (word.rpartition(".-")[2], word.rpartition("-")[2]):
         if part.lower() in abbreviations.SELDOM_LAST or (part and abbreviations.is_unknown(part)):
             word = part  # "Tues.-Thurs. 4", "3rd-qtr. sales"
-    word = word if language == "en" else _BEFORE_WORD.sub("", word)
+    word = word.rpartition("/")[2] if language == "en" else _BEFORE_WORD.sub("", word)
     lower = word.lower()
     goes_on = following[0].islower()
     after_number = before[-1:].isdecimal()
