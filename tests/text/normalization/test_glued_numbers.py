@@ -164,3 +164,17 @@ def test_the_first_hour_of_a_day_is_twelve_with_a_half(minute: int) -> None:
 
 def test_a_code_of_ringgit_is_glued_and_a_room_is_apart() -> None:
     assert said("It is RM50.50 in RM 204") == "It is fifty ringgit and fifty sen in Room 204"
+
+
+@pytest.mark.parametrize("letters", ["AB", "BC", "MN", "KL", "BM", "KM"])
+def test_what_stands_after_a_number_stays_where_labels_have_it_too(letters: str) -> None:
+    one, other = letters
+    wrong = []
+    for number in (2, 5, 12):
+        for counted in ("dogs", "kg of sand", "years ago", "people", "m of rope", "May"):
+            words = said(f"We saw {number}{one} and {number}{other}, {number} {counted} too.").split()
+            alone = said(f"We saw {number} {counted} too.").split()[2:]
+            series = not set(letters) <= set("KMBT")
+            labels = words[3] == one and words[6].rstrip(",") == other
+            wrong += [] if words[-len(alone) + 1 :] == alone[1:] and (labels or not series) else [" ".join(words)]
+    assert wrong == []

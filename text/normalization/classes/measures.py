@@ -315,9 +315,8 @@ class Measures:
         named |= first.whole[::2] == "77"  # Boeing 787s
         status = len(first.whole) == 3 and (named or not line.folds.isdisjoint(cues["statuses"]))
         needed = cues["amps" if symbol == "A" else "forces" if symbol == "N" and not compound else ""]
-        if (needed and not self.plain and line.folds.isdisjoint(needed)) or (
-            symbol == "s" and (status or (not gap and line[place - 1].kind == "d"))
-        ):  # 503s; 73 787s, 7 9s
+        uncued = bool(needed) and not self.plain and line.folds.isdisjoint(needed)
+        if uncued or (symbol == "s" and (status or (not gap and line[place - 1].kind == "d"))):  # 503s; 73 787s, 7 9s
             return False
         if symbol in cues["only_apart"] and gap != " " and not (compound or (symbol == "V" and len(first.whole) > 2)):
             return False

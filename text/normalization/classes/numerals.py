@@ -33,6 +33,7 @@ _LEAST_ACCOUNT = 8
 AIRLINER = re.compile(r"7\d7")
 _SCREENS, _NAMED_K = frozenset("48"), frozenset(("1", "2", "4", "5", "8", "10"))
 """Numbers before k that name a screen, and those before K that name a screen or a run."""
+_MAGNITUDE_LETTERS = frozenset("KMBT")
 _ARTICLES = frozenset(("the", "a", "this", "my", "your", "our"))
 
 
@@ -316,7 +317,9 @@ class NumberForms:
         lettered = token.text == "B" and len(label) > 3 and label.istitle() and len(number) < 3  # Session 2B, Grade: 7B
         paired = line[place - 1].text == "/" and line[place - 2].kind == "w" and line[place - 2].text != token.text
         lettered = lettered or (paired and not line[place - 1].gap)  # 720V/760M
-        if len(line.lettered.get(number, "")) > 1:  # in 2A and 2B
+        series = line.lettered.get(number, set())
+        labelled = len(series) > 1 and token.text in series and not series <= _MAGNITUDE_LETTERS  # in 2A and 2B
+        if labelled and not (last or token.gap):
             yield Classed(place, after + 1, Labelled("", (f"{number}{token.text}",)), 0.3)
             return
         sexes = token.text == "M" and len(number) < 3 and "f" in line.folds  # 2M, 1F

@@ -101,10 +101,8 @@ class Tokens(list[Lexeme]):
         if place - 1 in self._between_spans:
             return True
         if before.text == "/" and (token.text in _CURRENCY or (self[place - 2].kind == "w" and token.kind == "d")):
-            timed = self[place + 1].fold in ("am", "pm", "a", "p") or self[place - 2].fold in (
-                "oz",
-                *SLASHED,
-            )  # 5pm EST/2pm PST
+            timed = self[place + 1].fold in ("am", "pm", "a", "p")  # 5pm EST/2pm PST
+            timed |= self[place - 2].fold in ("oz", *SLASHED)
             return self[place - 3].kind == "d" or self[place - 3].text in _CLOSE or token.text in _CURRENCY or timed
         if token.text == "#" and before.kind == "w":
             return len(before.text) > 1  # MLS# 123, not C#
